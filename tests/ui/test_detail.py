@@ -225,12 +225,10 @@ def test_every_kind_has_a_sentence(samples: Samples) -> None:
 
 
 def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
-    review = samples.review(
-        samples.root(
-            "r", [samples.change("acme/a"), samples.change("acme/b", None, "1.0.0", kind=ChangeKind.NEW_PROVIDER)]
-        )
+    absent = samples.root(
+        "r", [samples.change("acme/a"), samples.change("acme/b", None, "1.0.0", kind=ChangeKind.NEW_PROVIDER)]
     )
-    section = outline(review, Grouping.ROOT)[0]
+    section = outline(samples.review(replace(absent, old=replace(absent.old, exists=True))), Grouping.ROOT)[0]
     one = texts(row_diff_lines(next(node for node in section.children if node.title == "acme/a")))
     assert "--- a/r/.terraform.lock.hcl" in one
     assert '-  version     = "5.1.0"' in one
@@ -247,7 +245,10 @@ def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
     assert "+one\r" in whole
     assert "+three" in whole
     added = texts(row_diff_lines(next(node for node in section.children if node.title == "acme/b")))
-    assert added.startswith("--- /dev/null")
+    assert added.startswith("--- a/r/.terraform.lock.hcl")  # the file was there, and did not have the provider
+    alone = outline(samples.review(absent), Grouping.ROOT)[0]
+    lines = texts(row_diff_lines(next(node for node in alone.children if node.title == "acme/b")))
+    assert lines.startswith("--- /dev/null")
 
 
 def test_a_hunk_names_its_provider(samples: Samples) -> None:

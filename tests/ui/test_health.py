@@ -170,6 +170,21 @@ async def test_upper_case_keys_open_a_preview_for_the_roots_of_the_row(
         assert len(wanted[0].where.roots) == 1
 
 
+async def test_a_row_of_versions_upgrades_its_provider_in_all_roots(
+    opening: Opening, network: NetworkSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted: list[Any] = []
+    async with opening((140, 60), network=network) as on:
+        monkeypatch.setattr(on.health, "preview", wanted.append)
+        row = next(row for row in on.health.left.rows if row.spread is not None and row.spread.roots > 1)
+        await on.go_to(row.title)
+        assert row.spread is not None
+        assert "U" not in on.health.idle_keys
+        await on.press("U")
+        (upgrade,) = wanted
+        assert len(upgrade.where.roots) == row.spread.roots
+
+
 async def test_keys_that_need_registries_are_off_without_them(opening: Opening) -> None:
     async with opening() as on:
         for key, name, check in (

@@ -104,6 +104,16 @@ async def test_other_views_show_the_new_side_read_only(
         assert "lock the wanted" not in on.text
 
 
+@pytest.mark.parametrize("width", [80, 100, 140])
+async def test_health_and_doctor_show_the_work_tree_and_say_so(running: Running, top: Path, width: int) -> None:
+    async with running(source_of(top, Base("v1", head="v2")), size=(width, 30)) as on:
+        for key in ("5", "6"):
+            await shown(on, key)
+            await on.settle()
+            assert "work tree" in on.lines[0]
+            assert "v2@" not in on.lines[0]
+
+
 async def test_each_key_that_is_off_says_so_and_stands_in_the_help_as_off(running: Running, top: Path) -> None:
     written = "read-only while two revisions are compared: B goes back to the work tree"
     looked_at = "looks at the work tree, but two revisions are compared: B goes back to it"

@@ -250,13 +250,15 @@ def file_diff_lines(path: str, old: bytes | None, new: bytes | None) -> Iterator
     yield from _hunk_lines(old or b"", new or b"")
 
 
-def part_diff_lines(path: str, old: bytes, new: bytes, *, sides: tuple[str, str] = ("a", "b")) -> Iterator[Line]:
-    """Return the diff of blocks of a file; where they are in the file is not shown: its hunks have no numbers."""
+def part_diff_lines(names: tuple[str, str], old: bytes, new: bytes) -> Iterator[Line]:
+    """Return the diff of blocks of a file; where they are in the file is not shown: its hunks have no numbers.
+
+    The file's names are those of its sides, such as "a/infra/.terraform.lock.hcl"; "/dev/null" where a side lacks it.
+    """
     if old == new:
         return
-    for sign, side, data in zip(("---", "+++"), sides, (old, new), strict=True):
-        name = quoted_name(f"{side}/{path}") if data else "/dev/null"
-        yield line(Span(f"{sign} {name}", Role.STRONG), hanging=1)
+    for sign, name in zip(("---", "+++"), names, strict=True):
+        yield line(Span(f"{sign} {quoted_name(name)}", Role.STRONG), hanging=1)
     yield from _hunk_lines(old, new, is_numbered=False)
 
 

@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 
 
 class PathCoverJson(JsonStruct, frozen=True):
-    """The platforms that can be installed on one install path."""
+    """The platforms that have a hash which one install path accepts."""
 
     path: InstallPath
-    covered: Annotated[list[str], Meta(description="Platforms that can be installed on this path.")]
+    covered: Annotated[list[str], Meta(description="Platforms with a locked hash that this path accepts.")]
     missing: Annotated[list[str], Meta(description="Platforms that cannot.")]
     unknown: Annotated[
         list[str], Meta(description="Platforms that may be covered by a locked hash whose platform is unknown.")
@@ -72,7 +72,7 @@ class CoverageJson(JsonStruct, frozen=True):
         Meta(description="The required platforms; if none are required, the known platforms of the locked hashes."),
     ]
     wanted: Annotated[bool, Meta(description="True if the policy requires the platforms.")]
-    covered: Annotated[list[str], Meta(description="Platforms that can be installed on every path.")]
+    covered: Annotated[list[str], Meta(description="Platforms with a locked hash that every path accepts.")]
     paths: list[PathCoverJson]
 
     @classmethod

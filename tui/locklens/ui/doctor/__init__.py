@@ -262,6 +262,11 @@ class DoctorScreen(TwoPaneScreen):
         """Provider, certainty and tally."""
         return doctor_head(self._diagnosis)
 
+    def side_shown(self, review: Review) -> str:
+        """Return the work tree: a run that failed had its files on disk, whatever is compared."""
+        del review
+        return "work tree"
+
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The progress, or a message."""
         return doctor_status(self._diagnosis, is_working=self._job.is_running, message=self.message)

@@ -307,7 +307,7 @@ class HashList(FoldingList[HashRow]):
         Column[HashRow](
             "coverage",
             lambda row: row.cover,
-            "3/4: 3 of 4 required platforms (or else known platforms) can be installed on every path; 3/4? if the"
+            "3/4: 3 of 4 required platforms (or else known platforms) have a hash for every path; 3/4? if the"
             " state of some others is unknown",
             is_at_end=True,
         ),

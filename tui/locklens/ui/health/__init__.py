@@ -356,10 +356,15 @@ class HealthScreen(MarkingScreen[str]):
 
     @property
     def _upgrading(self) -> CheckRemedy:
-        """What to upgrade: of marked roots those with the row's providers, of a row what ends its check's findings."""
+        """What to upgrade: of marked roots those with the row's providers, of a row what ends its check's findings.
+
+        A row of a provider's versions stands for all roots.
+        """
         check, health, roots = self._check, self.health, self.marked_or_row
         if health is None:
             return CheckRemedy()
+        if not roots and (row := self.left.current) is not None and row.spread is not None:
+            roots = frozenset(root.path for root in health.review.roots)
         if check is not None and check.command == "upgrade" and (check.id == "own-advisory" or not self.marked):
             return remedy(check, health, roots)
         return upgradable(health, roots, self._providers)

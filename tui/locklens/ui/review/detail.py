@@ -487,22 +487,31 @@ def row_diff_lines(node: Node) -> tuple[Line, ...]:
         conflict = root.new.conflict
         if conflict is not None and not conflict.markers:
             # The index has both sides and no file that the old side could be compared with.
-            sides = conflict.ours.data, conflict.theirs.data
-            return tuple(part_diff_lines(root.lock_file, *sides, sides=("ours", "theirs")))
+            return tuple(part_diff_lines(_both_sides(root), conflict.ours.data, conflict.theirs.data))
         return tuple(file_diff_lines(root.lock_file, root.old.data, root.new.data))
     subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
     if node.pair is not None and node.root is not None:
         ours, theirs = entries_bytes([node.pair.ours]), entries_bytes([node.pair.theirs])
-        return tuple(part_diff_lines(node.root.lock_file, ours, theirs, sides=("ours", "theirs")))
-    by_file: dict[str, list[RootChange]] = {}
+        return tuple(part_diff_lines(_both_sides(node.root), ours, theirs))
+    by_file: dict[tuple[str, str], list[RootChange]] = {}
     for subject in subjects:
-        by_file.setdefault(subject.root.lock_file, []).append(subject)
+        by_file.setdefault(_file_names(subject.root), []).append(subject)
     return tuple(
         line
-        for path, changed in by_file.items()
+        for names, changed in by_file.items()
         for line in part_diff_lines(
-            path,
+            names,
             entries_bytes(subject.change.old for subject in changed),
             entries_bytes(subject.change.new for subject in changed),
         )
     )
+
+
+def _file_names(root: RootReview) -> tuple[str, str]:
+    """Return the lock file as a diff names its sides: a file that a side lacks is /dev/null, whatever the entry is."""
+    old, new = (lock.exists for lock in (root.old, root.new))
+    return f"a/{root.lock_file}" if old else "/dev/null", f"b/{root.lock_file}" if new else "/dev/null"
+
+
+def _both_sides(root: RootReview) -> tuple[str, str]:
+    return f"ours/{root.lock_file}", f"theirs/{root.lock_file}"

@@ -109,6 +109,7 @@ def head_line(
         BarLayout((program, name, Piece(f"  {extent}")), right),
         BarLayout((program, Piece(brief)), right),
         *([BarLayout((program, Piece(f"{brief}  ")), (*least, Piece(" ")))] if least is not None else []),
+        *([BarLayout((Piece(f" {brief}"),), (*least, Piece(" ")))] if least is not None else []),
         BarLayout((program,), right if least is None else (*least, Piece(" "))),
     )
 

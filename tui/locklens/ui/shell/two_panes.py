@@ -345,8 +345,12 @@ class TwoPaneScreen(LockLensScreen[int]):
     def _head_now(self) -> tuple[BarLayout, ...]:
         head = self.head_layouts()
         if self.review is not None and self.read_only_words:
-            return bars.read_only_head(head, side_words(self.review.head), is_named=self.VIEW == REVIEW)
+            return bars.read_only_head(head, self.side_shown(self.review), is_named=self.VIEW == REVIEW)
         return head
+
+    def side_shown(self, review: Review) -> str:
+        """Return the side that the screen shows: the head, whatever it is compared with."""
+        return side_words(review.head)
 
     def refresh_keys(self) -> None:
         """Redraw the key line, with the keys that do something on the highlighted row."""
