@@ -16,6 +16,7 @@ from locklens.demo.programs import changelog, program
 from locklens.demo.published import sample_catalog
 from locklens.demo.serving import advisory_files
 from locklens.executables import BuildInfo, GoModule
+from locklens.executables.headers import misfit
 from locklens.executables.reader import ExecutableReader
 
 if TYPE_CHECKING:
@@ -127,3 +128,16 @@ def test_the_advisories_are_clearly_invented() -> None:
             assert name == f"ID/{document['id']}.json"
             assert document["id"].startswith("GO-0000-")
             assert "invented" in document["details"]
+
+
+PLATFORMS_OF_HEADERS = [
+    f"{system}_{machine}" for system in ("linux", "darwin", "windows") for machine in ("amd64", "arm64")
+]
+
+
+@pytest.mark.parametrize("other", PLATFORMS_OF_HEADERS)
+@pytest.mark.parametrize("platform", PLATFORMS_OF_HEADERS)
+def test_the_headers_tell_a_program_of_another_platform(platform: str, other: str) -> None:
+    program = executable_bytes(BuildInfo("go1.25.1"), ("main.main",), platform)
+    assert (misfit(program, other) == "") == (platform == other)
+    assert {misfit(data, other) for data in (b"", b"#!/bin/sh\n", program[:5], b"\xca\xfe\xba\xbe" + bytes(60))} == {""}

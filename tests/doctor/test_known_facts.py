@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,12 @@ from msgspec.structs import replace
 
 from locklens.demo import PLATFORMS, lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, sample_entry
+from locklens.demo.executables import executable_bytes
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import boxed_log, sample_incidents
 from locklens.dialect import OPENTOFU
+from locklens.executables import BuildInfo
+from locklens.packages.installed import hashed_folder
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -306,6 +310,38 @@ def test_a_program_that_did_not_start_is_of_no_altered_package_where_it_is_the_l
     assert "the installed package is not the locked package" in " ".join(
         doctor(folder, "--format", "text", "ci.log").split()
     )
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_a_locked_program_of_another_platform_is_said_to_be_one(
+    made: Any, doctor: Any, tmp_path: Path, *, is_installed: bool
+) -> None:
+    here = this_platform()
+    other = {"linux_amd64": "linux_arm64"}.get(here, "linux_amd64")
+    folder, entry = tmp_path / "mirror", sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    place = write_unpacked(folder, DEMO, "1.4.2", here)
+    (program,) = (one for one in place.iterdir() if one.name.startswith("terraform-provider-"))
+    program.write_bytes(executable_bytes(BuildInfo("go1.25.1"), ("main.main",), other))
+    (h1,) = (one for one in hashed_folder(place).hashes if one.startswith("h1:"))
+    whole = lock_file(entry)
+    wrong = re.sub(rb"hashes = \[.*?\]", f'hashes = [\n    "{h1}",\n  ]'.encode(), whole, flags=re.DOTALL)
+    top = made(replace(INCIDENTS["plugin-corrupted"], locks=(whole, wrong), copies=()))
+    path = f".terraform/providers/{DEMO}/1.4.2/{here}/{program.name}"
+    words = f'failed to instantiate provider "{DEMO}" to obtain schema: fork/exec {path}: exec format error'
+    (top / "ci.log").write_text(boxed_log(("Failed to load plugin schemas", words)), "utf-8")
+    if is_installed:
+        shutil.copytree(folder, top / "live/prod/.terraform/providers", dirs_exist_ok=True)
+    before, head = (git(top, "rev-parse", one)[:12] for one in ("HEAD~1", "HEAD"))
+    options, machine = ("--mirror", str(folder)), other.partition("_")[2]
+    document = doctor(top, *(() if is_installed else options), "--platform", here, "ci.log")
+    first, fixes = document["causes"][0], document["remedies"]
+    assert (first["id"], first["verdict"]) == ("plugin-corrupted", "yes")
+    assert (
+        f"is an ELF file for {machine}; its package ({h1[:11]}...) is locked since commit {head}" in first["evidence"]
+    )
+    assert [one["id"] for one in fixes] == ["restore-entry"], "the same bytes are not installed again"
+    assert fixes[0]["command"].startswith(f"locklens restore acme/demo --from {before}")
+    assert ("is the same package: init fails" in fixes[0]["note"]) != is_installed
 
 
 def test_hashes_that_a_commit_took_away_tell_without_a_registry(made: Any, doctor: Any) -> None:

@@ -49,6 +49,7 @@ class FoundPackage(Struct, frozen=True):
             folder with a copy of the platform, else a server, else the registry; None for none.
         is_new: True if it was put there later than the log.
         types: The types of providers that its name, or those of its files, have, where it was handed in.
+        misfit: What the program in a folder is, by its headers, where that is not of its platform; "" else, or unknown.
     """
 
     kind: str
@@ -70,6 +71,7 @@ class FoundPackage(Struct, frozen=True):
     behind: MethodKind | None = None
     is_new: bool = False
     types: frozenset[str] = frozenset()
+    misfit: str = ""
 
     @property
     def zh(self) -> str:

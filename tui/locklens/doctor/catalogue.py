@@ -167,7 +167,7 @@ CATALOGUE = (
         "to obtain schema … exec format error",
         "to obtain schema … bad CPU type in executable",
         causes=(_C.PLUGIN_CORRUPTED, _C.PLATFORM_MISSING),
-        advice="the installed program is of another platform: .terraform was copied; delete it and run init",
+        advice="the installed program is of another platform, or damaged",
         path=PackagePath.INSTALLED,
     ),
     _row(

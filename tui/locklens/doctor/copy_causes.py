@@ -509,8 +509,8 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         words = f"the message says that its hash is not locked; {place}"
         return replace(_unknown_copy(x, words), verdict=_LIKELY if x.unpacked else _UNKNOWN, basis=Basis.RUN)
     if x.message.kind == "plugin-other-platform":
-        words = "the message says so: the installed program is of another platform, or damaged"
-        return Judgement(_LIKELY, words, ASK_HASH, basis=Basis.RUN)
+        title = "the installed program is of another platform, or damaged"
+        return Judgement(_LIKELY, "the message says so", ASK_HASH, basis=Basis.RUN, title=title)
     return None
 
 

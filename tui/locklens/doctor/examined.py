@@ -351,6 +351,12 @@ class Examined(Struct, frozen=True, dict=True):
             return False
         return judged.refusal is Refusal.EXPIRY_ENFORCED or self.message.is_of_unknown_issuer
 
+    @property
+    def misfit(self) -> FoundPackage | None:
+        """A copy of the run's package that is locked, and whose program is of another platform; None without one."""
+        locked = (one for one in self.places.packages if one.misfit and one.hashes & self.locked)
+        return next((one for one in locked if self.platform in {"", one.platform}), None)
+
     @cached_property
     def packed(self) -> frozenset[str]:
         """The locked `zh` of packages: registry manifests are left out, the release's own too."""

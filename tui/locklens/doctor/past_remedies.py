@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.doctor import provider_remedies
 from locklens.doctor.model import Remedy, TrustCost
 from locklens.doctor.provider_remedies import fix_constraint, listed_versions, upgrade
 from locklens.hashes import hashes_of_files, packages_of
@@ -143,6 +144,23 @@ def _with_own_packages(x: Examined) -> PastEntry | None:
         if packed and is_its_own and not packed & x.packed:
             return past
     return None
+
+
+def fix_plugin(one: Affected) -> Iterator[Remedy]:
+    """The package is installed again; of one that is locked with a wrong program, an entry without it is locked."""
+    x = one.examined
+    if x.misfit is None or x.entry is None or x.message.kind != "plugin-other-platform":
+        yield from provider_remedies.fix_installed(one)
+        return
+    wrong, version = x.misfit.hashes, x.entry.version
+    past = next((each for each in x.history.states if each.is_of(version) and not wrong & each.accepted), None)
+    if past is None:
+        yield from upgrade(one, f"Upgrade {x.name}: another version comes with its own packages")
+        return
+    same = next((each.path for each in x.places.packages if each.kind == "mirror" and each.hashes & wrong), "")
+    note = f"{same} is the same package: init fails until the mirror has the right one" if same else ""
+    for each in restored(one, past, note or "then run init, which replaces the installed package"):
+        yield replace(each, is_partial=each.is_partial or bool(same))
 
 
 def fix_conflict(one: Affected) -> Iterator[Remedy]:

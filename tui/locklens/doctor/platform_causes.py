@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor import locked_states
+from locklens.doctor import copy_causes, locked_states
 from locklens.doctor.copy_causes import ASK_PLATFORM, locked_elsewhere, short, unsigned_beside, words_of_root
 from locklens.doctor.examined import WHOLE_LIST, zh_of_packages
 from locklens.doctor.lock_causes import without_hashes
@@ -258,3 +258,17 @@ def _usual(x: Examined) -> int:
     """Return the number of packages that a whole entry of the provider has, as far as other entries tell."""
     entries = [*(entry for _, entry in locked_states(x.history.states)), *(one.entry for one in x.others)]
     return max((WHOLE_LIST, *(len(packages_of(entry.hashes)) for entry in entries)))
+
+
+def plugin_differs(x: Examined) -> Judgement | None:
+    """Test if the locked package has a program of another platform, else if the installed one is the locked one."""
+    one = x.misfit if x.message.kind == "plugin-other-platform" else None
+    if one is None:
+        return copy_causes.plugin_corrupted(x)
+    states = [commit for commit, entry in locked_states(reversed(x.history.states)) if one.hashes & entry.accepted]
+    since = f" since commit {states[0][:12]}" if states and states[0] else ""
+    words = f"the program in {one.path} is {one.misfit}; its package ({short(one.shown_hash)}) is locked{since}"
+    title = f"the locked package of {one.platform} has a program of another platform"
+    is_alone = x.locked <= one.hashes  # else the failing run may have had another one that is locked
+    missing = "" if is_alone else "the program of the failing run: --package DIR"
+    return Judgement(_YES if is_alone else _LIKELY, words, missing, basis=Basis.HASHES, title=title)

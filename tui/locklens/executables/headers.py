@@ -65,6 +65,40 @@ def read_headers(data: bytes) -> Headers:
     return Headers(ExecutableFormat.UNKNOWN, seen=_seen(data))
 
 
+def misfit(data: bytes, platform: str) -> str:
+    """Return what a program is, by its headers, if it is of another platform than OS_ARCH; "" where it may be of it."""
+    try:
+        file_format, processor = _machine(data)
+    except struct.error:
+        return ""
+    system, _, wanted = platform.partition("_")
+    expected = {"darwin": ExecutableFormat.MACH_O, "windows": ExecutableFormat.PE}.get(system, ExecutableFormat.ELF)
+    if not processor or (file_format, processor) == (expected, wanted):
+        return ""
+    names = {ExecutableFormat.ELF: "an ELF", ExecutableFormat.MACH_O: "a Mach-O", ExecutableFormat.PE: "a PE"}
+    return f"{names[file_format]} file for {processor}"
+
+
+def _machine(data: bytes) -> tuple[ExecutableFormat, str]:
+    """Return the format of a program, and its processor as Go names it; "" where that is none of those known."""
+    if data.startswith(b"\x7fELF"):
+        (number,) = struct.unpack_from(">H" if data[5:6] == b"\x02" else "<H", data, 18)
+        return ExecutableFormat.ELF, _ELF_PROCESSORS.get(number, "")
+    if data.startswith((b"\xce\xfa\xed\xfe", b"\xcf\xfa\xed\xfe")):
+        (number,) = struct.unpack_from("<L", data, 4)
+        return ExecutableFormat.MACH_O, _MACH_PROCESSORS.get(number, "")
+    if data.startswith(b"MZ"):
+        (at,) = struct.unpack_from("<L", data, 0x3C)
+        signature, number = struct.unpack_from("<4sH", data, _within(at))
+        return ExecutableFormat.PE, _PE_PROCESSORS.get(number, "") if signature == b"PE\0\0" else ""
+    return ExecutableFormat.UNKNOWN, ""
+
+
+_ELF_PROCESSORS = {3: "386", 40: "arm", 62: "amd64", 183: "arm64"}
+_MACH_PROCESSORS = {0x01000007: "amd64", 0x0100000C: "arm64"}
+_PE_PROCESSORS = {0x14C: "386", 0x1C4: "arm", 0x8664: "amd64", 0xAA64: "arm64"}
+
+
 def _seen(data: bytes) -> str:
     """Name what is none of the three formats by its first bytes."""
     if data.startswith((b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf")):

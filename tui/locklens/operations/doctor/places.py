@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from locklens.doctor import FoundPackage
 from locklens.errors import ConfigurationError, LockLensError, PackageError
+from locklens.executables.headers import MOST_HEADERS, misfit
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.packages import LIMITS, read_directory
 from locklens.packages.hashing import hash_package
@@ -213,18 +214,29 @@ class PackageFinder:
         if known is None:
             self._left -= 1
             known = self._known[key] = self._hashed(place, found)
-        return replace(found, hashes=known.hashes, problem=known.problem, is_damaged=known.is_damaged)
+        facts = {name: getattr(known, name) for name in ("hashes", "problem", "is_damaged", "misfit")}
+        return replace(found, **facts)
 
     def _hashed(self, place: Path, found: FoundPackage) -> FoundPackage:
         try:
             if place.is_dir():
-                return replace(found, hashes=hashed_folder(place, cancel=self._cancel).hashes)
+                hashes = hashed_folder(place, cancel=self._cancel).hashes
+                return replace(found, hashes=hashes, misfit=_misfit(place, found.platform))
             with opened_zip(place) as transfer:
                 return replace(found, hashes=hash_package(transfer.chunks, cancel=self._cancel).hashes)
         except OSError as error:
             return replace(found, problem=reason_of(error))
         except (LockLensError, ValueError) as error:
             return replace(found, problem=str(error), is_damaged=isinstance(error, PackageError))
+
+
+def _misfit(folder: Path, platform: str) -> str:
+    """Return what the program in a package's folder is, if its headers tell that it is not of the platform; else ""."""
+    names = sorted(one.name for one in islice(folder.iterdir(), _MOST_FILES) if _PROGRAM.match(one.name))
+    if not names or not platform:
+        return ""
+    with open_regular(folder / names[0]) as file:
+        return misfit(file.read(MOST_HEADERS), platform)
 
 
 _LATER_SECONDS = 600
