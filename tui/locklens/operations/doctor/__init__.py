@@ -46,7 +46,7 @@ class DoctorRequest(RootSettings, frozen=True):
         cache: The plugin cache; "" for that of the settings.
         provider: Without a log, the only provider to examine, as typed; "" for all of the root.
         started_from: The finding or the failed plan behind it; None without one.
-        network: Network settings; None to ask no registry and use no cache.
+        network: None to ask no registry and use no cache.
         prove: The `h1` hashes to prove by downloads.
         logged: The time of the log, ISO 8601 in UTC, or a later one; "" if none is known.
     """

@@ -32,10 +32,7 @@ _MENDED_BY_WRITES = OF_HASHES | {
 class ChangedRoots:
     """Tells roots apart that have equal entries, by what was changed in them later than the log.
 
-    Args:
-        finder: Finds subjects in other roots, too.
-        copies: Finds the packages of a root.
-        logged: The time of the log, or a later one; "" if none is known.
+    `finder` finds subjects in other roots, too; `logged` is the time of the log, or a later one, "" if none is known.
     """
 
     def __init__(self, finder: SubjectFinder, copies: CopyFinder, logged: str) -> None:

@@ -53,11 +53,7 @@ _ADDRESS_PARTS = 5
 class CopyFinder:
     """Finds the copies of a locked package; hashes each once.
 
-    Args:
-        request: The log, and the facts that the user knows besides it.
-        checkout: The files on disk.
-        cancel: Set by another thread to stop.
-        is_relayed: True if the log may be of another machine, since another program printed it.
+    `is_relayed` is true if the log may be of another machine, since another program printed it.
     """
 
     def __init__(
@@ -184,12 +180,9 @@ class CopyFinder:
         return tuple(dict.fromkeys((*self._request.mirrors, *map(str, folders.values()))))
 
     def places(self, one: DoctorSubject, sources: Sources, given: FoundPackage | None) -> Places:
-        """Return the places of a provider's packages, and the copies there.
+        """Return the places of a provider's packages in a root, and the copies there.
 
-        Args:
-            one: The provider in its root.
-            sources: Those of the root.
-            given: The package that was handed in, if it is of the provider.
+        `sources` are those of the root; `given` is the package that was handed in, if it is of the provider.
         """
         address, method = one.address, one.message.method
         known, mirrors = sources.of_provider(address), self._mirrors(one)

@@ -60,11 +60,8 @@ def diagnose(
 ) -> Diagnosis:
     """Diagnose the errors of a log, or examine roots without one.
 
-    Args:
-        request: The log, and all that the user knows besides it.
-        cancel: Set by another thread to stop.
-        on_event: Called in this thread, also before anything is downloaded, with its size.
-        confirm: Called before anything is downloaded, in this thread; False downloads nothing. None: it is agreed to.
+    Before anything is downloaded, `on_event` is told its size, and `confirm` is asked: False downloads nothing, and
+    without `confirm` it is agreed to.
 
     Raises:
         ConfigurationError: A root, the provider that was named or the package that was handed in cannot be read.
@@ -427,13 +424,7 @@ def _headline(examined: Iterable[Examined]) -> str:
 
 
 def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -> Operation:
-    """Return the operation that a remedy's command line is.
-
-    Args:
-        write: The remedy's write.
-        folder: The folder that its roots are relative to.
-        settings: The settings of its roots.
-    """
+    """Return the operation that a remedy's command line is; `folder` is the one that its roots are relative to."""
     from locklens.addresses import Platform
     from locklens.operations.merge import Preference
     from locklens.operations.plan import Scope

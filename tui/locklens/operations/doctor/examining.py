@@ -54,14 +54,7 @@ _OF_STARTING = frozenset({"plugin-failed", "plugin-not-executable"})
 
 
 class Examiner:
-    """Examines subjects.
-
-    Args:
-        request: The log, and the facts that the user knows besides it.
-        read: The log.
-        checkout: The files on disk.
-        finder: Finds them in other roots, too.
-        cancel: Set by another thread to stop.
+    """Examines subjects; `finder` finds them in other roots, too.
 
     Attributes:
         copies: The packages on this machine.
@@ -125,10 +118,8 @@ class Examiner:
     def _incident(self, subject: DoctorSubject | None, sources: Sources, of_package: str = "") -> Incident:
         """Return the circumstances of the error: what the user said, else the log, else this machine.
 
-        Args:
-            subject: The provider in its root.
-            sources: The places that packages come from.
-            of_package: The platform of the package that was handed in; "" for unknown.
+        `sources` are the places that packages come from, and `of_package` is the platform of the package that was
+        handed in, "" for unknown.
         """
         request, log = self._request, self._read.facts
         told: dict[str, str] = {}

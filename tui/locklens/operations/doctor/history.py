@@ -45,12 +45,8 @@ class LaterWrites:
     """What locklens wrote into lock files after a log was made.
 
     A write does not count if it was made on another branch: git has the file that it replaced, and a commit of this
-    branch had the present state before the write.
-
-    Args:
-        top: The folder that paths of lock files are relative to.
-        logged: The time of the log, or a later one, ISO 8601 in UTC; "" if it is unknown, so that no write counts.
-        history: The commits.
+    branch had the present state before the write. Paths of lock files are relative to `top`; `logged` is the time of
+    the log, or a later one, ISO 8601 in UTC, "" if it is unknown, so that no write counts.
     """
 
     def __init__(self, top: Path, logged: str, history: LockHistory) -> None:
@@ -171,9 +167,6 @@ class LockHistory:
 
     Paths are relative to the top of the repository, and each lock file is the one of the work tree. The methods raise
     `RepositoryError` where git cannot read the history.
-
-    Args:
-        repository: Its git repository; None without git.
     """
 
     def __init__(self, repository: Repository | None) -> None:
@@ -212,15 +205,8 @@ class LockHistory:
     ) -> tuple[tuple[PastEntry, ...], dict[str, frozenset[str]]]:
         """Return the states of an entry with the last commit of each, and the commits that other files share.
 
-        Only the newest states are looked up.
-
-        Args:
-            lock_path: Relative to the top.
-            past: The states of an entry in this lock file.
-            others: The paths of other lock files with the provider.
-
-        Returns:
-            The states; for each other file those of their first and last commits in which it has the same entry.
+        Only the newest states are looked up. The other files are lock files with the provider: each shares those of the
+        states' first and last commits in which it has the same entry.
         """
         if not others:
             return past, {}
@@ -289,9 +275,7 @@ class LockHistory:
     def providers(self, lock_path: str, until: str) -> frozenset[ProviderAddress] | None:
         """Return the providers in the newest commit of a lock file, none if that removed it; None without a commit.
 
-        Args:
-            lock_path: Relative to the top.
-            until: The latest time of the commit, ISO 8601 in UTC; "" for any time.
+        The commit is no later than `until`, ISO 8601 in UTC; "" for any time.
         """
         states = ((one.date, frozenset(one.lock.by_address)) for one in self._locks(lock_path))
         return next((found for date, found in states if not until or date[:_SECONDS] <= until[:_SECONDS]), None)
@@ -402,12 +386,7 @@ class LockHistory:
         return self._onset_at(maker, f"line {line}" if line else "", is_oldest=is_oldest)
 
     def onset_of_requirement(self, place: FilePlace, data: bytes) -> Onset | None:
-        """Return the commit that git blames for a line of the configuration; None where git ignores the file.
-
-        Args:
-            place: Its file and line.
-            data: The file as it is.
-        """
+        """Return the commit that git blames for a line of the configuration; None where git ignores the file."""
         if self._repository.is_unborn or self._repository.show("HEAD", place.file) is None:
             return None if self.is_ignored(place.file) else Onset("", entry=str(place), is_required=True)
         (blamed,) = self._repository.blamed(place.file, data, place.line, place.line)

@@ -117,11 +117,6 @@ class Checkout(Struct, frozen=True):
 class LogRoots:
     """Finds the roots that the errors of a log are of; reads each root and each lock file once.
 
-    Args:
-        request: The tool and the settings.
-        read: The log.
-        checkout: The files on disk.
-
     Attributes:
         read: The log, with the names that a CI system masked as far as one locked provider fits.
         history: The lock files of earlier commits.
@@ -595,10 +590,7 @@ def _ending_like(name: str, roots: Iterable[str]) -> list[str]:
 def _named(name: str, known: Iterable[str], default: str) -> str:
     """Return the address that a masked name stands for; the name where not exactly one fits.
 
-    Args:
-        name: As the log has it, without the default host.
-        known: Addresses.
-        default: The default host of the tool; "" for unknown.
+    The name is as the log has it, without the default host of the tool, "" for unknown.
     """
     if MASK not in name:
         return name

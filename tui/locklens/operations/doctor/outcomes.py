@@ -27,7 +27,6 @@ class Outcome(Struct, frozen=True):
     """What came of a subject.
 
     Attributes:
-        subject: The provider in its root.
         affected: What is known about it, with its causes.
         ended: What has changed since its error, in a clause; "" where it is still to be expected.
         over: The same where nothing else fails in the root now; else "".

@@ -121,12 +121,7 @@ def configured_sources(dialect: Dialect, environ: Mapping[str, str], root: Path)
 
 
 class PackageFinder:
-    """Finds copies of packages, and hashes each once.
-
-    Args:
-        folder: The current folder; reports show paths below it relative to it.
-        cancel: Set by another thread to stop.
-    """
+    """Finds copies of packages, and hashes each once; paths below the current `folder` are shown relative to it."""
 
     def __init__(self, folder: Path, cancel: threading.Event | None) -> None:
         self._folder = folder
@@ -166,14 +161,8 @@ class PackageFinder:
         """Yield the packages of a version below a folder, as a tool finds them there: zip files in mirrors alone.
 
         A mirror may lie in a repository, whose links lead nowhere else. What is installed in a root, and what is in a
-        plugin cache, is a link to wherever the user's own cache is.
-
-        Args:
-            kind: The kind of place, as `FoundPackage` has it.
-            top: The folder.
-            address: The provider.
-            version: The version.
-            shown: The folder as reports show it; "" for its path.
+        plugin cache, is a link to wherever the user's own cache is. `kind` is that of `FoundPackage`; `shown` is the
+        folder as reports show it, "" for its path.
         """
         folder, shown = self._folder / top, shown or self.shown(top)
         real, number = os.path.realpath(folder), 0
@@ -261,10 +250,8 @@ def of_provider(
 ) -> ProviderAddress | None:
     """Return the provider that a package which was handed in is of; None where nothing tells it.
 
-    Args:
-        given: The package.
-        addresses: The providers that are examined.
-        locking: The providers whose entries have a hash of it, in any lock file here or commit of an examined one.
+    `addresses` are those that are examined, `locking` those whose entries have a hash of the package, in any lock file
+    here or commit of an examined one.
     """
     in_path = [one for one in addresses if f"{one}/" in given.path.replace(os.sep, "/")]
     of_names = [one for one in addresses if one.type in given.types]

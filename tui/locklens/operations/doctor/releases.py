@@ -292,11 +292,7 @@ def downloads_of(
 ) -> tuple[str, ...]:
     """Download a package until the signed file arrives, at most `TRIES` times.
 
-    Returns:
-        The `zh` of each download, "" for a broken one; none where nothing is signed, or no download was agreed to.
-
-    Raises:
-        RunCancelledError: The run was cancelled.
+    Return the `zh` of each download, "" for a broken one; none where nothing is signed, or no download was agreed to.
     """
     address, version = case.change.address, case.entry.version
     label = f"{address.type} {version} {platform}"

@@ -74,16 +74,7 @@ class DoctorSubject(Struct, frozen=True):
 
 
 class SubjectFinder:
-    """Finds the subjects of a diagnosis.
-
-    Args:
-        request: The roots and the provider that were named.
-        roots: The roots that the log fits.
-        checkout: The files on disk.
-
-    Attributes:
-        roots: The roots, with their lock files.
-    """
+    """Finds the subjects of a diagnosis: the named provider or all, in the named roots or those that the log fits."""
 
     def __init__(self, request: DoctorRequest, roots: LogRoots, checkout: Checkout) -> None:
         self.roots = roots
