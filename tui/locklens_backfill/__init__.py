@@ -38,11 +38,7 @@ _MOST_NAME = 200
 
 
 class MetadataError(ValueError):
-    """The text is not a metadata file; str() says why.
-
-    Attributes:
-        line: From 1.
-    """
+    """The text is not a metadata file; str() says why, and `line`, from 1, says where."""
 
     def __init__(self, words: str, line: int) -> None:
         super().__init__(words)
@@ -73,16 +69,14 @@ class Target(Struct, frozen=True):
     """One platform of one version.
 
     Attributes:
-        version: The version in the file.
+        version: As the file has it.
         platform: OS_ARCH, as both are written.
-        url: The URL of the package.
         shasum: SHA-256 of the package, lower-case hex.
         h1: As it is written, "" where it is missing.
         size: Bytes of the package, 0 where they are missing.
-        line: The line of the target in the file, from 1.
-        h1_gap: Where the `h1` is missing.
-        size_gap: The place of the missing size.
-        problem: The problem of the target, so that nothing can be filled in; "" if there is none.
+        line: In the file, from 1.
+        h1_gap: Where the `h1` is missing; None where it is not. The same is `size_gap` for the size.
+        problem: Why nothing can be filled in; "" if something can.
     """
 
     version: str
@@ -111,11 +105,9 @@ class Filling(Struct, frozen=True):
 
 
 class Metadata(Struct, frozen=True):
-    """A metadata file.
+    """A metadata file, with all targets in its order.
 
     Attributes:
-        text: All of it.
-        targets: In its order.
         size_name: The name that it has for sizes, "" where it has none yet.
     """
 
@@ -151,11 +143,7 @@ class _Member(Struct, frozen=True):
 
 
 def read_metadata(data: bytes) -> Metadata:
-    """Read a metadata file.
-
-    Raises:
-        MetadataError: It is none.
-    """
+    """Read a metadata file; raises MetadataError if it is none."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -205,7 +193,6 @@ class _Reader:
         self._names: set[str] = set()
 
     def read(self) -> Metadata:
-        """Read all of the text."""
         members, at = self._object({"versions": self._array(self._version)}, self._skip(0), "the document")
         if self._skip(at) != len(self._text):
             raise json.JSONDecodeError("extra data", self._text, self._skip(at))

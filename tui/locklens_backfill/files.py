@@ -76,13 +76,11 @@ class FileCount(Struct, frozen=True):
 
 
 class FileResult(Struct, frozen=True):
-    """The result for a metadata file.
+    """The result for a metadata file: how many of its targets were completed, or could not be, or are left.
 
     Attributes:
         path: The path in messages.
         provider: NAMESPACE/TYPE.
-        filled: Number of the targets that were completed.
-        failed: Number of the targets that could not be.
         left: Number of the targets that the run did not come to.
         size_name: The name of sizes in it.
     """
@@ -96,17 +94,16 @@ class FileResult(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """A package, or a file, that could not be completed.
+    """A package, or a file, that could not be completed; "" stands for what there is not.
 
     Attributes:
         reason: A sentence without its full stop.
-        hint: The next step, or "".
+        hint: The next step.
         path: The metadata file, "" for the run itself.
         line: The line in it, None for the whole file.
         provider: NAMESPACE/TYPE.
-        version: "" for the file itself.
-        platform: "" for the file itself.
-        url: The package's URL, as logs show it; "" if there is none.
+        version: "" for the file itself, as for `platform`.
+        url: The package's URL, as logs show it.
     """
 
     reason: str
@@ -136,11 +133,9 @@ def provider_of(path: Path) -> str:
 
 
 def provider_files(places: Iterable[Path], shard: Shard | None) -> tuple[Path, ...]:
-    """Return the metadata files, in order of their paths below each place, each once.
+    """Return the metadata files, in order of their paths below each place, each once; a shard of None is all.
 
-    Args:
-        places: Files, and folders; of a clone of a registry its folder `providers`. Links are not followed.
-        shard: The part of the providers, None for all.
+    Places are files, and folders; of a clone of a registry its folder `providers`. Links are not followed.
 
     Raises:
         ConfigurationError: There is no such file or folder, or it cannot be read.
@@ -187,9 +182,7 @@ _RFC_SIZE = SIZE_NAMES[1]
 class OpenFile:
     """A metadata file while its packages are measured.
 
-    Args:
-        path: The file.
-        size_name: The key of a size; "" for the one that the file uses, or else the RFC's.
+    `size_name` is the key of a size, "" for the one that the file uses, or else the RFC's.
 
     Raises:
         ConfigurationError: It cannot be read, or is not a metadata file.

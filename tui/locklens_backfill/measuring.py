@@ -1,8 +1,9 @@
 """Measures packages: downloads each once, and hashes it on the way. The same code on this machine and on workers.
 
 A metadata file may name any URL, so nothing is asked without TLS, and nothing on private networks. A host's token comes
-from the TF_TOKEN_ variables of the machine that downloads; none travels.
-The threads of a process share one rate for each host, and keep the pauses that a host asks for.
+from the TF_TOKEN_ variables of the machine that downloads; none travels. The threads of a process share one rate for
+each host, and keep the pauses that a host asks for. What waits or downloads raises RunCancelledError once `cancel` is
+set, by another thread.
 """
 
 from __future__ import annotations
@@ -78,9 +79,8 @@ class PackageTask(Struct, frozen=True):
     """One package to measure.
 
     Attributes:
-        url: Its URL.
         shasum: Its SHA-256, lower-case hex.
-        h1: The expected `h1`; "" accepts any.
+        h1: The expected one; "" accepts any.
         size: The expected number of bytes; 0 accepts any.
     """
 
@@ -91,13 +91,11 @@ class PackageTask(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True):
-    """The facts about a package, or why there are none.
+    """The facts about a package, or why there are none, with the next step; "" for what there is not.
 
     Attributes:
-        h1: The `h1` of the unpacked package, as the tools write it into lock files.
+        h1: That of the unpacked package, as the tools write it into lock files.
         size: Size of the zip file, in bytes.
-        problem: Why there are no facts; "" if there are.
-        hint: The next step, or "".
     """
 
     h1: str = ""
@@ -122,11 +120,8 @@ _IN_MEMORY = 32 * 1024 * 1024
 class Meter:
     """Measures packages, in any number of threads.
 
-    Args:
-        settings: The settings of downloads.
-        environ: Names tokens, proxies and certificates.
-        cancel: Set by another thread to stop.
-        on_bytes: Called with the number of bytes that arrived, in any thread.
+    `environ` names tokens, proxies and certificates; `on_bytes` is called with the number of bytes that arrived, in any
+    thread.
     """
 
     def __init__(
@@ -166,11 +161,7 @@ class Meter:
         )
 
     def measure(self, task: PackageTask) -> Measured:
-        """Return the facts about a package, or why it has none.
-
-        Raises:
-            RunCancelledError: The run was cancelled.
-        """
+        """Return the facts about a package, or why it has none."""
         try:
             return self._measured(task)
         except LockLensError as error:
@@ -234,11 +225,7 @@ def _check_shasum(zh: str, shasum: str) -> None:
 
 
 def checked_url(text: str, *, allows_loopback: bool) -> str:
-    """Return the URL of a package.
-
-    Raises:
-        TrustError: It is none, or one that a metadata file must not have asked.
-    """
+    """Return the URL of a package; raises TrustError if it is none, or one that a file must not have asked."""
     try:
         url = resolve(text, text)
         name = urlsplit(url).hostname or ""
@@ -298,10 +285,6 @@ class Pace:
     """The pace of downloads, host by host; waits end at once where the run is cancelled.
 
     A host is the one that the metadata names; what it redirects to counts as its own.
-
-    Args:
-        settings: The rates.
-        cancel: Set by another thread to stop.
     """
 
     def __init__(self, settings: FetchSettings, cancel: threading.Event) -> None:
@@ -317,11 +300,7 @@ class Pace:
             self._settings = settings
 
     def begin(self, name: str) -> None:
-        """Wait until the host may be asked for one more package; the thread downloads from it then.
-
-        Raises:
-            RunCancelledError: The run was cancelled.
-        """
+        """Wait until the host may be asked for one more package; the thread downloads from it then."""
         with self._lock:
             host = self._current.host = self._hosts.setdefault(name, _Host())
             if self._settings.request_rate:
@@ -334,11 +313,7 @@ class Pace:
         self._wait_out(host)
 
     def take(self, count: int) -> None:
-        """Wait as long as these bytes of the current download take at the host's rate.
-
-        Raises:
-            RunCancelledError: The run was cancelled.
-        """
+        """Wait as long as these bytes of the current download take at the host's rate."""
         if not self._settings.bytes_rate:
             return
         host: _Host = self._current.host
@@ -354,11 +329,7 @@ class Pace:
             host.pause = max(host.pause, time.monotonic() + seconds)
 
     def rest(self, seconds: float) -> None:
-        """Wait in this thread alone.
-
-        Raises:
-            RunCancelledError: The run was cancelled.
-        """
+        """Wait in this thread alone."""
         self._wait_until(time.monotonic() + seconds)
 
     def _wait_out(self, host: _Host) -> None:

@@ -38,7 +38,6 @@ class BackfillRequest(Struct, frozen=True):
         size_name: The name of a size, "" for the name that each file has already; see `SIZE_NAMES`.
         jobs: Packages in work at once on this machine.
         scheduler: Address of a Dask scheduler whose workers do it; "" for this machine.
-        fetching: The settings of downloads.
     """
 
     places: tuple[Path, ...]
@@ -56,13 +55,11 @@ class BackfillResult(Struct, frozen=True):
         at: Its start, ISO 8601 in UTC.
         is_dry_run: True if nothing was downloaded and nothing written.
         is_interrupted: True if the user stopped it.
-        request: The request.
         counts: The gaps of each file that had some.
         complete: Number of files that lacked nothing.
         files: The results for the files that had gaps; () for a dry run.
         failures: In the order in which they occurred.
         size: Size of the measured packages, in bytes.
-        seconds: Duration of the run.
         notes: Sentences about the run itself.
     """
 
@@ -139,12 +136,9 @@ _AGAIN = "run it again: what is done is kept"
 def backfill(
     request: BackfillRequest, *, is_dry_run: bool = False, on_event: Callable[[BackfillEvent], None] = lambda _: None
 ) -> BackfillResult:
-    """Complete metadata files. An interrupt ends it early, and everything that was found out is written.
+    """Complete metadata files, or only look at them; events are told in this thread.
 
-    Args:
-        request: The files, and how they are completed.
-        is_dry_run: True to look at the files only.
-        on_event: Called with events, in this thread.
+    An interrupt ends it early, and everything that was found out is written.
 
     Raises:
         ConfigurationError: There is nothing to read, or the Dask scheduler cannot be used.
@@ -183,11 +177,7 @@ class _Run:
         self._arrived = 0
 
     def survey(self, files: tuple[Path, ...]) -> None:
-        """Look at all files: what is to be done.
-
-        Raises:
-            ConfigurationError: There is no file, or none that can be read.
-        """
+        """Look at all files: what is to be done."""
         if not files and self._request.shard is None:
             places = ", ".join(str(place) for place in self._request.places)
             raise ConfigurationError("has no metadata files", path=places, hint="name a clone of a registry, or a file")
@@ -206,12 +196,6 @@ class _Run:
             raise ConfigurationError(failure.reason, path=failure.path, line=failure.line, hint=failure.hint)
 
     def work(self) -> None:
-        """Measure and write.
-
-        Raises:
-            ConfigurationError: The Dask scheduler cannot be used.
-            UnavailableError: It does not answer.
-        """
         counts = [count for _, count in self._lacking]
         if not counts:
             return
@@ -237,7 +221,6 @@ class _Run:
                 self._results.append(opened.result)
 
     def result(self, *, is_dry_run: bool) -> BackfillResult:
-        """Return what was done so far."""
         return BackfillResult(
             self._at,
             is_dry_run,
@@ -291,7 +274,6 @@ class _Run:
             self._close_if_done(opened)
 
     def _take(self, future: Future[Measured]) -> None:
-        """Keep the result of one package."""
         opened, target = self._waiting.pop(future)
         try:
             measured = future.result()

@@ -46,24 +46,14 @@ class Workers(Protocol):
         """Begin a package."""
 
     def check(self) -> None:
-        """Check that the workers are still there.
-
-        Raises:
-            UnavailableError: There was none for a while.
-        """
+        """Check that the workers are still there; raises UnavailableError if there was none for a while."""
 
     def close(self) -> None:
         """Stop, including packages that have begun."""
 
 
 class Threads:
-    """Threads of this machine.
-
-    Args:
-        size: Their number.
-        settings: The settings of downloads.
-        on_bytes: Called with the number of bytes that arrived, in any thread.
-    """
+    """Threads of this machine; `on_bytes` is called with the number of bytes that arrived, in any of them."""
 
     def __init__(self, size: int, settings: FetchSettings, on_bytes: Callable[[int], None]) -> None:
         self.size = size
@@ -87,13 +77,9 @@ class Threads:
 
 
 def start_workers(jobs: int, scheduler: str, settings: FetchSettings, on_bytes: Callable[[int], None]) -> Workers:
-    """Return the workers of a run.
+    """Return the workers of a run: threads of this machine, or those of a Dask scheduler, if there is an address.
 
-    Args:
-        jobs: Number of threads on this machine.
-        scheduler: Address of a Dask scheduler whose workers are used instead; "" for threads.
-        settings: The settings of downloads.
-        on_bytes: Called with the number of bytes that arrived on this machine, in any thread.
+    `on_bytes` is called with the number of bytes that arrived on this machine, in any thread.
 
     Raises:
         ConfigurationError: The extra `dask` is not installed, or the scheduler has no usable workers.
@@ -103,12 +89,10 @@ def start_workers(jobs: int, scheduler: str, settings: FetchSettings, on_bytes: 
 
 
 class DaskWorkers:
-    """The workers of a Dask cluster.
+    """The workers of a Dask cluster, at an address of its scheduler such as tcp://10.0.0.5:8786.
 
-    Args:
-        address: The scheduler's address, such as tcp://10.0.0.5:8786.
-        settings: The settings of downloads. The rates and the number of downloads from one host are divided by the
-            number of workers, and divided again when workers come or go.
+    The rates and the number of downloads from one host are divided by the number of workers, and divided again when
+    workers come or go.
 
     Raises:
         ConfigurationError: Dask is not installed, or there are no workers with this version of locklens.
