@@ -400,3 +400,15 @@ def test_a_docstring_describes_arguments_that_are_there(modules: dict[str, Modul
                 there = arguments(methods[0]) if methods else described(node)
                 stale += [f"{module}: {node.name}: {name}" for name in described(node) - there]
     assert stale == []
+
+
+def test_one_function_ranks_severities(modules: dict[str, Module]) -> None:
+    """`severity_rank` alone knows where something without a finding stands among severities."""
+    of_all = {
+        name
+        for name, module in modules.items()
+        for node in module.nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
+        if ast.unparse(node.args[0]) == "Severity"
+    }
+    assert of_all == {"locklens.review.model"}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from textual.app import App
 
 from locklens.machine import find_program
-from locklens.review.model import Change, Finding, Review, Severity
+from locklens.review.model import Change, Finding, Review, severity_rank
 from locklens.review.reports import roots_and_changes, verdict_words
 from locklens.review.reports.findings import distinct_changes, reported_findings
 from locklens.text import counted, shell_word, visible
@@ -82,7 +82,7 @@ def finding_markdown(finding: Finding) -> ShellText:
 
 def review_markdown(review: Review) -> MarkdownItems:
     """The whole review as a list: the verdict, distinct changes, the worst and most frequent first, and findings."""
-    changes = sorted(distinct_changes(review), key=lambda one: (_rank(one.change.severity), -len(one.members)))
+    changes = sorted(distinct_changes(review), key=lambda one: (severity_rank(one.change.severity), -len(one.members)))
     words = f" {verdict_words(review)}, {roots_and_changes(review)}"
     items = [
         f"- **locklens review**{markdown_text(words)}",
@@ -105,10 +105,6 @@ def _finding_items(findings: Iterable[Finding]) -> list[str]:
     """Findings without names of the repository are often alike: each once, with its number."""
     numbers = Counter(finding_markdown(finding) for finding in findings)
     return [item if number == 1 else f"{item}, {counted(number, 'time')}" for item, number in numbers.items()]
-
-
-def _rank(severity: Severity | None) -> int:
-    return len(Severity) if severity is None else severity.rank
 
 
 def _rule_words(finding: Finding) -> str:

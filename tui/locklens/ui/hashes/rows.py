@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from locklens.lines import Role, Span
 from locklens.review import VERIFIED, HashCount
 from locklens.review.coverage import ProviderCoverage, coverage
-from locklens.review.model import Change, Review, RootReview, Severity, worst
+from locklens.review.model import Change, Review, RootReview, Severity, severity_rank, worst
 from locklens.review.reports import severity_span
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lock_lines import coverage_in_short
@@ -108,7 +108,7 @@ class HashRow(Struct, frozen=True):
         """The severity of the worst finding about the row's entries; of a root's section, about the root too."""
         found = [each.change.severity for each in self.subjects]
         found += [worst(self.root.findings)] if self.root is not None and not self.depth else []
-        return min(filter(None, found), key=_rank, default=None)
+        return min(found, key=severity_rank, default=None)
 
     @property
     def has_findings(self) -> bool:
@@ -116,10 +116,6 @@ class HashRow(Struct, frozen=True):
         if self.depth:
             return self.severity is not None
         return self.root is not None and worst(self.root.findings) is not None
-
-
-def _rank(severity: Severity) -> int:
-    return severity.rank
 
 
 class _Inputs(Struct, frozen=True):
@@ -201,7 +197,7 @@ def _of_group(members: list[RootChange], inputs: _Inputs) -> Iterator[HashRow]:
     change = members[0].change
     key = identity_of("hashes", str(change.address), *sorted(fact.hash for fact in change.locked))
     is_unfolded = key in inputs.unfolded
-    ordered = sorted(members, key=lambda one: one.change.severity.rank if one.change.severity else len(Severity))
+    ordered = sorted(members, key=lambda one: severity_rank(one.change.severity))
     yield _of_entry(key, ordered, inputs, folded=not is_unfolded)
     for one in members if is_unfolded else ():
         yield _of_entry(f"{one.root.lock_file}:{change.address}", [one], inputs, depth=2)

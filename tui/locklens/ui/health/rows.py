@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from locklens.dialect import TERRAFORM
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.review.health import CheckResult, Health, Spread, commands_text, is_undecided, remedy, unread_roots
-from locklens.review.model import Finding, RootReview, Severity, worst
+from locklens.review.model import Finding, RootReview, Severity, severity_rank, worst
 from locklens.review.reports import SEVERITY_ROLES, severity_span
 from locklens.review.reports.health import finding_words, hashes_in_words
 from locklens.text import counted
@@ -288,13 +288,9 @@ _SECTIONS: dict[HealthGrouping, Callable[[Health], Iterator[HealthRow]]] = {
 }
 
 
-def _severity_rank(row: HealthRow) -> int:
-    return row.severity.rank if row.severity is not None else len(Severity)
-
-
 _KEYS: dict[HealthSort, Callable[[HealthRow], tuple[object, ...]]] = {
-    HealthSort.SEVERITY: lambda row: (_severity_rank(row),),
-    HealthSort.ROOTS: lambda row: (-len(row.roots), _severity_rank(row)),
+    HealthSort.SEVERITY: lambda row: (severity_rank(row.severity),),
+    HealthSort.ROOTS: lambda row: (-len(row.roots), severity_rank(row.severity)),
     HealthSort.NAME: lambda row: (row.title,),
 }
 

@@ -7,12 +7,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from locklens.policy import POLICY_FILE
 from locklens.project.tree import name_bytes
-from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, Severity, worst
+from locklens.review.model import (
+    Change,
+    ChangeKind,
+    Finding,
+    LockStatus,
+    Review,
+    RootReview,
+    Severity,
+    severity_rank,
+    worst,
+)
 from locklens.review.reports import fate_words, file_note
 from locklens.review.reports.evidence_lines import is_settled
 from locklens.ui.phrases import CONFLICT, finding_mark, kind_in_short
@@ -24,7 +33,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry
 
-_RANK_OK = len(Severity)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -160,15 +168,11 @@ def outline(
             sections = _by_severity(changes, [*others, *own])
         case _:
             assert_never(grouping)
-    return tuple(sorted(sections, key=_rank))
-
-
-def _rank(node: Node) -> int:
-    return _RANK_OK if node.severity is None else node.severity.rank
+    return tuple(sorted(sections, key=lambda node: severity_rank(node.severity)))
 
 
 def _worst(nodes: Iterable[Node]) -> Severity | None:
-    return min((node.severity for node in nodes if node.severity is not None), key=attrgetter("rank"), default=None)
+    return min((node.severity for node in nodes), key=severity_rank, default=None)
 
 
 def _worst_first(nodes: Iterable[Node]) -> tuple[Node, ...]:
@@ -178,7 +182,7 @@ def _worst_first(nodes: Iterable[Node]) -> tuple[Node, ...]:
 def severity_order(node: Node) -> tuple[object, ...]:
     """The key that sorts nodes worst first; of one severity, those of changes follow in the order of `Change.alarm`."""
     change = node.change
-    return _rank(node), change.alarm[1:] if change is not None else (), node.title, node.key
+    return severity_rank(node.severity), change.alarm[1:] if change is not None else (), node.title, node.key
 
 
 def _collected(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
