@@ -169,6 +169,25 @@ async def test_nothing_is_ok_before_it_was_checked(three: Review, running: Runni
         assert "…" not in on.lines[0] + on.lines[-2]
 
 
+@pytest.mark.parametrize("key", ["n", "N"])
+async def test_that_no_finding_is_left_is_said_of_so_far(
+    key: str, three: Review, running: Running, samples: Samples
+) -> None:
+    bad = settled(three.roots[2].changes[0], unknown=1, findings=(samples.finding("LK010", Severity.WARN),))
+    source = StepSource(replace(three, roots=(*three.roots[:2], replace(three.roots[2], changes=(bad,)))))
+    async with running(source, settled=False) as on:
+        await until(on, lambda: on.text.count("… of 4") == 3)
+        await on.press(key)
+        words = "no unreviewed warning or block in the rows shown"
+        assert f"{words} so far: the lookup has not ended" in on.lines[-2]
+        source.serving[0].end.set()
+        await on.settle()
+        assert words not in on.text
+        assert "the lookup has ended: press the key again" in on.lines[-2]
+        await on.press(key)
+        assert on.current.node.title == "acme/c"
+
+
 async def test_a_cursor_that_nobody_moved_stays_at_the_worst(three: Review, running: Running, samples: Samples) -> None:
     bad = settled(three.roots[2].changes[0], unknown=1, findings=(samples.finding("LK002", Severity.BLOCK),))
     source = StepSource(replace(three, roots=(*three.roots[:2], replace(three.roots[2], changes=(bad,)))))

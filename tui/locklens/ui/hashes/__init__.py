@@ -274,7 +274,7 @@ class HashesScreen(MarkingScreen[Named]):
     def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a finding, cyclically."""
         if not self.left.go_to_next(by, _has_findings):
-            self.refuse("no other row shown has a finding")
+            self.refuse_move("no other row shown has a finding")
 
     def action_root(self, by: int) -> None:
         """Go to the next or previous root, or to the entries of several."""

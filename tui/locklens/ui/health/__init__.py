@@ -247,7 +247,7 @@ class HealthScreen(MarkingScreen[str]):
     def action_finding(self, by: int) -> None:
         """Go to the next or previous section with a finding, cyclically."""
         if not self.left.go_to_next(by, _is_found_section):
-            self.refuse("no other section shown has a finding")
+            self.refuse_move("no other section shown has a finding")
 
     def action_sort(self) -> None:
         """Sort by the next order."""

@@ -296,14 +296,14 @@ class ReviewScreen(RowActionsScreen):
         entries = [(section, node) for section in self._outline for node in section.children]
         wanted = [index for index, (_, node) in enumerate(entries) if is_wanted(node)]
         if not wanted:
-            self.refuse(otherwise.format(""))
+            self.refuse_move(otherwise.format(""))
             return
         here = self._position_in(entries, by)
         ahead = [index for index in wanted if (index - here) * by > 0]
         target = (ahead or wanted)[0 if by > 0 else -1]
         section, node = entries[target]
         if node is self.node:
-            self.refuse(otherwise.format("other "))
+            self.refuse_move(otherwise.format("other "))
         if is_folded(section, self.turned):
             self.turned = self.turned ^ {section.key}
         self.refresh_list(cursor_key=node.key)
