@@ -397,20 +397,20 @@ async def test_the_palette_offers_what_does_something_here(opening: Opening, sam
     def offered(on: HealthDriver) -> set[str]:
         screen = on.app.screen
         assert isinstance(screen, TwoPaneScreen)
-        return {one.action for one in screen.palette_commands()} & {"undo", "root(1)", "root(-1)"}
+        return {one.action for one in screen.palette_commands()} & {"undo", "section(1)", "section(-1)"}
 
     async with opening((140, 45)) as on:
         assert not offered(on), "nothing was written, and Health has no key for sections"
         await on.press("1")
         await on.settle()
         await on.press("g")
-        assert offered(on) == {"root(1)"}
+        assert offered(on) == {"section(1)"}
         await on.press("right_square_bracket")
-        assert offered(on) == {"root(1)", "root(-1)"}
+        assert offered(on) == {"section(1)", "section(-1)"}
         await on.press("G")
-        assert offered(on) == {"root(-1)"}
+        assert offered(on) == {"section(-1)"}
         apply(FileChanges(sample, (PlannedFile("NOTES", None, b""),), (), "locklens format"))
-        assert offered(on) == {"root(-1)", "undo"}
+        assert offered(on) == {"section(-1)", "undo"}
     (sample / "NOTES").unlink()
 
 

@@ -319,6 +319,15 @@ async def test_moving(opening: Opening) -> None:
         assert "q quits" in on.status
 
 
+async def test_moves_do_not_wait_for_each_other(opening: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A held key goes on from row to row no longer than it is held, on each screen."""
+    async with opening() as on:
+        await on.press("g")
+        monkeypatch.setattr(on.app, "_follow", None)
+        await on.press("]", "n")
+        assert on.title == "acme/held"
+
+
 async def test_nothing_to_go_to(opening: Opening) -> None:
     async with opening(CandidateTable((CURRENT,))) as on:
         await on.press("n")

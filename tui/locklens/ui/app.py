@@ -98,7 +98,7 @@ LIGHT = Theme(
 THEMES = (DARK, LIGHT)
 
 
-_MOVES = frozenset({"finding", "found", "mark", "root", "unreviewed", "version"})
+_MOVES = frozenset({"finding", "found", "mark", "section", "unreviewed", "version"})
 """Actions of screens that leave the focus where it is, and that a held key repeats."""
 
 

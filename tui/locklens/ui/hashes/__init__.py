@@ -41,8 +41,8 @@ HASHES_KEYS = KeyTable(
         Key("enter", "", "open the detail; full screen on narrow terminals", "open"),
         Key("n", "finding(1)", "next finding: next row with a finding", "next finding"),
         Key("N", "finding(-1)", "previous finding: previous row with a finding"),
-        Key("[", "root(-1)", "previous root"),
-        Key("]", "root(1)", "next root"),
+        Key("[", "section(-1)", "previous root"),
+        Key("]", "section(1)", "next root"),
         keys.BACK,
     ),
     KeyGroup(
@@ -275,10 +275,6 @@ class HashesScreen(MarkingScreen[Named]):
         """Go to the next or previous row with a finding, cyclically."""
         if not self.left.go_to_next(by, _has_findings):
             self.refuse_move("no other row shown has a finding")
-
-    def action_root(self, by: int) -> None:
-        """Go to the next or previous root, or to the entries of several."""
-        self.go_to_section(by)
 
     # Marks
 

@@ -318,10 +318,6 @@ class ReviewScreen(RowActionsScreen):
                 return index - 0.5
         return -1 if by > 0 else len(entries)
 
-    def action_root(self, by: int) -> None:
-        """Go to the next or previous section."""
-        self.go_to_section(by)
-
     # Reviewing
 
     def action_prove(self) -> None:

@@ -50,8 +50,8 @@ MOVING = KeyGroup(
     Key("n", "finding(1)", "next finding: the next warning or block that is not reviewed", "next finding"),
     Key("N", "finding(-1)", "previous finding: the previous warning or block that is not reviewed"),
     Key("u", "unreviewed", "next unreviewed row: of any severity", "unreviewed"),
-    Key("[", "root(-1)", "previous section"),
-    Key("]", "root(1)", "next section"),
+    Key("[", "section(-1)", "previous section"),
+    Key("]", "section(1)", "next section"),
     Key("esc", "back", "back: from the detail to the list, from a filter to all rows", "back"),
 )
 

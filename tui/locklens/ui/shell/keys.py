@@ -184,7 +184,7 @@ OFFLINE = "offline: run without --offline"
 
 ROW_ACTIONS = _WRITES - {"undo"} | _LOOKS | {
     "copy", "diff", "expand", "finding", "inside", "mark", "mark_shown",
-    "open_page", "other_pane", "prove", "root", "section", "unreviewed", "warned", "why",
+    "open_page", "other_pane", "prove", "section", "unreviewed", "why",
 }  # fmt: skip
 """Actions on rows, which do nothing before there are any."""
 

@@ -444,7 +444,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         self.keep_pane(is_detail=True)
         self.set_focus(self.detail)
 
-    def go_to_section(self, by: int) -> None:
+    def action_section(self, by: int) -> None:
         """Go to the next or previous section, or say that it is the last or the first one."""
         if not self.left.go_to_next(by, lambda row: not row.depth, is_cyclic=False):
             self.refuse("no section below" if by > 0 else "no section above")
@@ -498,7 +498,7 @@ class TwoPaneScreen(LockLensScreen[int]):
                 return not any(recorded(folder))
             except LockLensError:
                 return False  # the key says which error it is
-        if name in {"root", "section"}:
+        if name == "section":
             ahead = range(self.left.cursor) if by.startswith("-") else range(self.left.cursor + 1, len(self.left.rows))
             return all(self.left.rows[index].depth for index in ahead)
         return False

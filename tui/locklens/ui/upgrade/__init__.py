@@ -373,15 +373,11 @@ class UpgradeScreen(RowActionsScreen):
 
     # Movement
 
-    def action_warned(self, by: int) -> None:
+    def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a warning, cyclically."""
         if not self.left.go_to_next(by, _is_warned):
             so_far = " so far: the lookup has not ended" if self._is_looking_up else ""
             self.refuse(f"no other row is held back or has warnings{so_far}")
-
-    def action_section(self, by: int) -> None:
-        """Go to the next or previous section."""
-        self.go_to_section(by)
 
     # Selection
 
