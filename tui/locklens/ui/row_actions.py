@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from locklens.operations.inspection.inspect import InspectionRequest
     from locklens.operations.plan import Scope
     from locklens.operations.write.apply import Operation
-    from locklens.review.model import Review, RootReview
+    from locklens.review.model import Review
     from locklens.review.why import Why
     from locklens.text import Printable
     from locklens.ui.shell.keys import Command
@@ -279,11 +279,8 @@ class RowActionsScreen(TwoPaneScreen):
         if self.review is None or not self.is_known(selection):
             self.say_too_early("verify", "v")
             return
-        dialog = ProveDialog(self.source, self.review, selection, self._take_proven)
+        dialog = ProveDialog(self.source, self.review, selection, self.loader.take_roots)
         self.app.push_screen(dialog, self._show_proving_result)
-
-    def _take_proven(self, roots: tuple[RootReview, ...]) -> None:
-        self.loader.take_roots(roots)
 
     def _show_proving_result(self, proved: Proved | None) -> None:
         if proved is not None:

@@ -32,7 +32,7 @@ from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import head_line, locked_head
 from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.widgets import BarLayout, Piece, StyledPiece
+from locklens.ui.widgets import BarLayout, Piece
 from locklens.ui.widgets.row_list import Column, RowList
 
 if TYPE_CHECKING:
@@ -173,11 +173,6 @@ class SignerList(RowList[SignerRow]):
             " pinned where the policy names the key for one of the namespaces",
         ),
     )
-
-    def painted(self, row: SignerRow, width: int, *, cursor: bool) -> StyledPiece:
-        """Paint the columns."""
-        del width
-        return [Span("> " if cursor else "  ", Role.STRONG), *self.columns.painted(row)]
 
 
 class History(Struct, frozen=True):

@@ -67,11 +67,6 @@ WHY_KEYS = KeyTable(
 )
 
 
-def why_help() -> Iterator[Line]:
-    """The keys of the Why dialog."""
-    yield from key_help(WHY_KEYS)
-
-
 class WhyDialog(ReadingDialog):
     """Shows the explanation, line by line; no line is cut.
 
@@ -153,7 +148,7 @@ class WhyDialog(ReadingDialog):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.app.push_screen(TextDialog("All keys of this dialog", why_help(), closing="question_mark"))
+        self.app.push_screen(TextDialog("All keys of this dialog", key_help(WHY_KEYS), closing="question_mark"))
 
     def action_again(self) -> None:
         """Repeat the lookup, and ask the registry despite the cache."""

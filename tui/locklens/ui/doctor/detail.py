@@ -17,7 +17,7 @@ from locklens.lines import Line, Role, Span, heading, line
 from locklens.text import listing, shell_words
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
-from locklens.ui.widgets import BarLayout, Piece, StyledPiece
+from locklens.ui.widgets import BarLayout, Piece
 from locklens.ui.widgets.row_list import Column, RowList
 
 if TYPE_CHECKING:
@@ -77,11 +77,6 @@ class DoctorList(RowList[DoctorRow]):
         Column[DoctorRow]("holds", lambda row: row.state),
         Column[DoctorRow]("cause, or fix", lambda row: row.title, takes_rest=True),
     )
-
-    def painted(self, row: DoctorRow, width: int, *, cursor: bool) -> StyledPiece:
-        """Paint the columns."""
-        del width
-        return [Span("> " if cursor else "  ", Role.STRONG), *self.columns.painted(row)]
 
 
 _ERRORS_SHOWN = 3

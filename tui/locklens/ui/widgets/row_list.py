@@ -5,7 +5,6 @@ Paints only the rows in sight. The columns are a table of each list, from which 
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -245,9 +244,9 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         self.titles_line: Widget | None = None
         """The widget that shows `titles`."""
 
-    @abstractmethod
-    def painted(self, row: RowT, width: int, *, cursor: bool) -> StyledPiece:
-        """The look of a row."""
+    def painted(self, row: RowT, width: int, *, cursor: bool) -> StyledPiece:  # noqa: ARG002
+        """The look of a row: the cursor and the columns, where a list has no other lead."""
+        return [Span("> " if cursor else "  ", Role.STRONG), *self.columns.painted(row)]
 
     def has_cells(self, row: RowT) -> bool:  # noqa: ARG002
         """True for a row whose cells the widths of the columns are for."""
