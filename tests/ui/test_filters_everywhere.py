@@ -196,7 +196,7 @@ _ON_ROWS = {
     *("accept", "copy", "diagnose", "diff", "drop_pin", "edit", "format", "inside", "lock", "mark", "merge", "prove"),
     *("prune", "restore", "select", "stage", "trust", "upgrade", "why"),
     *("expand", "finding(1)", "finding(-1)", "mark_shown", "open_page", "select_eligible", "unreviewed", "warned(1)"),
-    *("move(1)", "move(-1)", "warned(-1)"),
+    *("move(1)", "move(-1)"),
 }
 
 
