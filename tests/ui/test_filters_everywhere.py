@@ -195,7 +195,7 @@ async def no_key_of_a_row_is_named(demo: Driver, key: str) -> None:
 _ON_ROWS = {
     *("accept", "copy", "diagnose", "diff", "drop_pin", "edit", "format", "inside", "lock", "mark", "merge", "prove"),
     *("prune", "restore", "select", "stage", "trust", "upgrade", "why"),
-    *("expand", "finding(1)", "finding(-1)", "mark_shown", "open_page", "select_eligible", "unreviewed", "warned(1)"),
+    *("expand", "finding(1)", "finding(-1)", "mark_shown", "open_page", "select_eligible", "unreviewed"),
     *("move(1)", "move(-1)"),
 }
 
