@@ -63,6 +63,21 @@ def test_a_command_line_tells_the_tool_where_no_message_does(before: str, tool: 
     assert read_log(f"{before}\n{failure}".encode()).facts.tool == tool
 
 
+@pytest.mark.parametrize("turn", [1, -1])
+@pytest.mark.parametrize("jobs", [
+    ("$ terraform -chdir=a init", "$ tofu -chdir=b init"),
+    ("https://developer.hashicorp.com/terraform/cli/plugins/signing", "https://opentofu.org/docs/cli/plugins/signing/"),
+], ids=["commands", "pages about signing"])  # fmt: skip
+def test_a_log_with_runs_of_both_tools_tells_neither(jobs: tuple[str, str], turn: int) -> None:
+    words = (
+        "the current package for registry.opentofu.org/acme/demo 1.4.2 doesn't match any of the checksums previously"
+    )
+    failure = boxed_log(("Failed to install provider", f"Error while installing acme/demo v1.4.2: {words} recorded"))
+    one, other = (f"{job}\n{failure}" for job in jobs[::turn])
+    assert read_log(f"{one}\n{other}".encode()).facts.tool == ""
+    assert read_log(f"{one}\n{one}".encode()).facts.tool != ""
+
+
 @pytest.mark.parametrize("tool", ["terraform", "opentofu"])
 def test_advice_behind_a_list_is_no_part_of_its_last_error(tool: str) -> None:
     log = read_log((DATA / "recorded" / f"{tool}-plugin-missing.log").read_bytes())

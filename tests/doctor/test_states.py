@@ -825,6 +825,31 @@ def test_a_lock_file_that_git_ignores_is_restored_from_before_its_removal(made: 
     assert doctor(folder, "ci.log", "--", "live/prod")["state"] == "fixed"
 
 
+@pytest.mark.parametrize("clock", ["2026-01-02T00:00:00Z", "2001-01-02T00:00:00Z"], ids=["right", "wrong"])
+def test_the_lock_file_that_is_restored_is_the_one_that_was_removed(
+    clock: str, made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One commit for all providers: where only one was upgraded last, the other has its entry of an earlier commit."""
+    netbox, demos = sample_entry("acme/netbox", "3.9.1", "~> 3.9"), [
+        sample_entry("acme/demo", version, "~> 1.4") for version in ("1.4.2", "1.5.0")
+    ]  # fmt: skip
+    required = (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
+    folder = made(SampleIncident("", ("none",), (lock_file(demos[0], netbox),), required))
+    monkeypatch.setenv("GIT_COMMITTER_DATE", clock)
+    lock = folder / LOCK
+    lock.write_bytes(lock_file(demos[1], netbox))
+    git(folder, "commit", "-qam", "upgrade")
+    upgraded = git(folder, "rev-parse", "HEAD").strip()
+    git(folder, "rm", "-q", LOCK)
+    git(folder, "commit", "-qm", "clean")
+    changed = ("Provider dependency changes detected", "Changes to the required provider dependencies were detected")
+    (folder / "ci.log").write_text(boxed_log(changed), "utf-8")
+    whole, *others = (one for one in doctor(folder, "ci.log", "--", "live/prod")["remedies"])
+    assert whole["command"] == f"git restore -s {upgraded[:12]} -- {LOCK}"
+    assert (whole["id"], whole["trust"]) == ("restore-file", "none")
+    assert "restore-file" not in [one["id"] for one in others]
+
+
 def test_a_lock_file_that_was_deleted_and_not_committed_is_restored(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["download-damaged"])
     (folder / LOCK).unlink()

@@ -24,7 +24,8 @@ class EntryHistory(Struct, frozen=True):
         is_written: True if locklens added it, or wrote anything of it, later than the log.
         replaced_version: The version that locklens replaced by the locked one later than the log; "" where it did not.
         is_repaired: True if the message is of a lock file that cannot be read, as this one was, and is not any more.
-        before_damage: The entries that it had before it could not be read, in the newest commit in which it can be.
+        before_damage: The entries that the lock file had before it was removed or could not be read, in the newest
+            commit in which it can be.
         first_of_sides: The commit that first locks the packages of a conflict's side, by provider and version; those of
             which git tells none are left out.
         tool_commit: The commit that locks the provider in the other tool's registry, if the last change of the lock
@@ -36,7 +37,7 @@ class EntryHistory(Struct, frozen=True):
         damaging_merge: The merge since which the lock file cannot be read; "" for another commit, or none.
         damaging_edit: The commit since which it cannot be read, if it is known, and no merge; else "".
         merge: The merge since which the entry is as it is; "" for another commit, or none.
-        readable_commit: The newest commit whose lock file can be read, where the one here cannot; else "".
+        readable_commit: The newest commit whose lock file can be read, where there is none here, or it cannot; else "".
         without_new: The commits whose lock file has no hash that the one here and the newest readable commit lack.
         made_by: The commit that made the entry as it is, if it is known, and no merge; else "".
         was_required: True if the root, or each of `fitting`, required or called what the error is about, until lately.

@@ -564,7 +564,10 @@ def _version_in_path(text: str, provider: str) -> str:
 
 
 def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> LogFacts:
-    """Return tool, version and platform: what an error says comes first, then the last that the log says."""
+    """Return tool, version and platform: what an error says comes first, then the last that the log says.
+
+    Of a log with runs of both tools neither is told: the root of each error tells its own.
+    """
     tool = version = runner = ""
     platforms: dict[str, int] = {}
     for line in lines:
@@ -576,20 +579,22 @@ def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> Log
             runner = _runner_platform(match["name"], match["rest"])
         if text.startswith("on ") and (match := _PLATFORM.match(text, 3)):
             platforms[match[0]] = 1_000_000
-    if not tool and errors:
-        advice = (line.text for line in lines if _ADVICE.fullmatch(line.text))
-        words = " ".join((*(error.text for error in errors), *advice))
-        ran = dialect_of_messages(words)
-        tool = ran.name if ran is not None else _commanded(lines)
+    advice = [line.text for line in lines if _ADVICE.fullmatch(line.text)]
+    commanded = _commanded(lines)
+    if len(commanded) > 1 or len({dialect_of_messages(text) for text in advice if "signing" in text}) > 1:
+        tool = version = ""
+    elif not tool and errors:
+        ran = dialect_of_messages(" ".join((*(error.text for error in errors), *advice)))
+        tool = ran.name if ran is not None else next(iter(commanded), "")
     named = [error.platform for error in errors if error.platform]
     platform = named[0] if named else max(platforms, key=lambda one: platforms[one], default=runner)
     return LogFacts(tool, version, platform)
 
 
-def _commanded(lines: Sequence[LogLine]) -> str:
-    """Return the tool of all command lines; "" where they name both, or none."""
+def _commanded(lines: Sequence[LogLine]) -> list[str]:
+    """Return the tools of all command lines."""
     named = {match["tool"] for line in lines for match in _COMMAND.finditer(line.text)}
-    return next((tool.name for tool in DIALECTS.values() if named == {tool.command}), "")
+    return [tool.name for tool in DIALECTS.values() if tool.command in named]
 
 
 def _runner_platform(name: str, rest: str) -> str:

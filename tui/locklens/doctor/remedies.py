@@ -298,9 +298,12 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         orphans = [str(each) for each in unrequired if x.searched_by_run or is_for_twin(each, x.lock, x.configuration)]
         if orphans:
             note = f"{one.line('prune')} removes what nothing requires, as init would: {listing(orphans, 3)}; {note}"
-    commit, was = next(iter(locked_states(x.history.states[:2])), ("", None))
+    entries = [entry for _, entry in locked_states(x.history.before_damage)]
+    was = next((entry for entry in entries if entry.address == x.address), None)
     if was is not None and not x.lock.exists and not x.fitting and x.constraints.admits(was.version):
-        yield replace(restored_file(x, commit), note=note)
+        refused = list(excluding(x, entries))
+        whole = restored_file(x, x.history.readable_commit)
+        yield replace(whole, note=clauses(note, *refused), is_partial=bool(refused))
     elif x.lock.exists and not x.fitting and (past := fitting_past(x, x.history.states[:2])) is not None:
         yield from restored(one, past, note)
     if x.address is not None and x.configuration.is_of_init(x.address):

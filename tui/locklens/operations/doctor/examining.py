@@ -196,6 +196,7 @@ class Examiner:
         """Return what git and the writes of locklens tell, beside the states of the entry."""
         lock, address, writes, history = one.root.lock, one.address, self._roots.writes, self._history
         removed_by, is_ignored = self._lost(one)
+        is_lost = not lock.exists or bool(lock.problems)
         is_repaired = one.message.kind == "lock-invalid" and self.changed.is_repaired(lock)
         damaging_merge, damaging_edit = history.damage(lock) if lock.problems else ("", "")
         merge, made_by = history.made(past, one.entry)
@@ -206,7 +207,7 @@ class Examiner:
             is_written=writes.has_written(lock, address),
             replaced_version=writes.replaced_version(lock, address),
             is_repaired=is_repaired,
-            before_damage=history.before_damage(lock) if is_repaired or lock.problems else (),
+            before_damage=history.before_damage(lock) if is_repaired or is_lost else (),
             first_of_sides=dict(self._first_of_sides(one)),
             tool_commit=self._tool_commit(one),
             locked_before=self.changed.locked_before(lock),
@@ -215,7 +216,7 @@ class Examiner:
             damaging_merge=damaging_merge,
             damaging_edit=damaging_edit,
             merge=merge,
-            readable_commit=history.newest_readable(lock.path) if lock.problems else "",
+            readable_commit=history.newest_readable(lock.path) if is_lost else "",
             without_new=history.without_new_hashes(lock),
             made_by=made_by,
             was_required=self._was_required(one),

@@ -262,7 +262,9 @@ class Repository:
         if self.is_unborn:
             return ()
         # No "git log": its settings have it check signatures, with a program that the configuration names.
-        output = self._command.answer("rev-list", f"--max-count={most}", "--timestamp", "--parents", "HEAD", "--", path)
+        # By its parents a commit is newer, whatever the clocks of its committers said.
+        options = (f"--max-count={most}", "--date-order", "--timestamp", "--parents")
+        output = self._command.answer("rev-list", *options, "HEAD", "--", path)
         lines = (line.split(" ") for line in output.decode("ascii", "replace").splitlines())
         # Each committer has a time zone of their own; in one, dates sort as they are written.
         return tuple(

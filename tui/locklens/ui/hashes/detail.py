@@ -359,7 +359,7 @@ def hashes_status(
     verdict = []
     if review is not None and review.hashes.unverified:
         words = f"{hashes_of_review(review)}{' so far' if is_asking else ''}"
-        verdict = [Piece(f"verdict {review.verdict}: {words}", Role.WARN)]
+        verdict = [Piece(words if is_asking else f"verdict {review.verdict}: {words}", Role.WARN)]
     rest = lookup_parts(review, progress, is_narrowed=is_narrowed)
     whole = status_line([*parts, *verdict, *rest], message=message, aside=_required_in_short(review))
     # The verdict may be left out: the head already has its number.
