@@ -1184,6 +1184,19 @@ def test_an_entry_that_the_constraints_exclude_is_restored_behind_what_init_acce
     assert "init fails: the constraints do not allow 3.10.0" in last["note"]
 
 
+def test_an_entry_with_the_hashes_of_another_version_is_not_restored(made: Any, doctor: Any) -> None:
+    """A commit wrote the new version over the hashes of the old one, and the next one took only the lock file back."""
+    right = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    wrong = replace(right, version="1.5.0", hashes_of="1.4.2")
+    locks = tuple(map(lock_file, (right, wrong, right)))
+    folder = made(SampleIncident("", ("none",), locks, (("acme/demo", "1.5.0"),)))
+    words = "locked provider registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint 1.5.0;"
+    (folder / "ci.log").write_text(boxed_log(("Failed to resolve provider packages", words)), "utf-8")
+    first, *others = doctor(folder, "ci.log")["remedies"]
+    assert first["id"] == "upgrade"
+    assert "restore-entry" not in [one["id"] for one in others]
+
+
 def test_a_version_whose_signature_was_not_looked_at_is_offered_as_such(made: Any, doctor: Any) -> None:
     (fix,) = doctor(made(INCIDENTS["key-revoked"]), "ci.log")["remedies"]
     assert fix["id"] == "upgrade"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor import provider_remedies
+from locklens.doctor import locked_states, provider_remedies
 from locklens.doctor.model import Remedy, TrustCost
 from locklens.doctor.provider_remedies import fix_constraint, listed_versions, upgrade
 from locklens.hashes import hashes_of_files, packages_of
@@ -57,11 +57,14 @@ def _of_platform(one: Affected, entry: LockEntry, *, is_open: bool) -> str:
 def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]:
     """The entry of a commit is restored; hashes that are not signed have a cost in trust.
 
-    Roots whose files have that entry in another commit have a fix of their own.
+    Roots whose files have that entry in another commit have a fix of their own. One with the hashes of another version
+    is none: init refuses them.
     """
     x = one.examined
     assert past.entry is not None
     version = past.entry.version
+    if _is_borrowed(x, past):
+        return
     is_same = x.entry is not None and version == x.entry.version
     added = past.accepted - x.locked
     known = x.today.listed | {*x.computed.values()} if x.today.listed and is_same else frozenset()
@@ -85,6 +88,17 @@ def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]
         write, title = part.write("restore", revision=commit), f"Restore the entry of commit {commit[:12]}{which}"
         found = part.written("restore-entry", title, _LOW if unsigned else _NONE, 0, write, note)
         yield replace(found, is_partial=is_partial)
+
+
+def _is_borrowed(x: Examined, past: PastEntry) -> bool:
+    """True if a state before one has its hashes for another version, whose they are: no two releases have the same."""
+    states = x.history.states
+    before = states[states.index(past) + 1 :] if past in states else ()
+    entries = [entry for _, entry in locked_states(before)]
+    entry = past.entry
+    return entry is not None and any(
+        one.accepted == entry.accepted and one.version != entry.version for one in entries if one.accepted
+    )
 
 
 def restored_file(x: Examined, commit: str) -> Remedy:
