@@ -523,13 +523,44 @@ def test_the_note_of_a_fix_is_in_all_reports(made: Any, doctor: Any) -> None:
     assert f"| `{note}` |" in doctor(folder, "--format", "markdown", "ci.log")
 
 
-def test_the_address_of_a_locked_provider_is_not_to_be_corrected(made: Any, doctor: Any) -> None:
+UNKNOWN = "provider registry registry.terraform.io does not have a provider named registry.terraform.io/{}"
+
+
+def test_the_address_of_a_locked_provider_is_likely_right(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["download-damaged"])
-    words = "provider registry registry.terraform.io does not have a provider named registry.terraform.io/acme/demo"
-    _log(folder, (QUERY, LIST.format("acme/demo", words)), boxed=False)
+    _log(folder, (QUERY, LIST.format("acme/demo", UNKNOWN.format("acme/demo"))), boxed=False)
     document = doctor(folder, "--offline", "real.log")
-    assert document["causes"][0]["id"] == "wrong-source"
-    assert [one["id"] for one in document["remedies"]] == ["ask-publisher"]
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("wrong-source", "likely")
+    assert "locks acme/demo 1.4.2, so that it likely had it once" in first["evidence"]
+    asked, corrected = document["remedies"]
+    assert (asked["id"], corrected["id"], corrected["command"]) == ("ask-publisher", "correct-source", None)
+    assert asked["note"] == "its address was right when it was locked, unless the entry was written by hand"
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_an_address_that_was_replaced_in_the_lock_file_too_is_changed_back(
+    is_committed: bool, made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    commit = git(folder, "rev-parse", "HEAD")[:12]
+    for file in (folder / "live/prod").iterdir():
+        if file.is_file():
+            file.write_bytes(file.read_bytes().replace(b"acme/demo", b"amce/demo"))
+    if is_committed:
+        git(folder, "commit", "-qam", "replaced everywhere")
+        commit = git(folder, "rev-parse", "HEAD")[:12]
+    _log(folder, (QUERY, LIST.format("amce/demo", UNKNOWN.format("amce/demo"))), boxed=False)
+    for is_offline in (True, False):
+        document = doctor(folder, *(["--offline"] if is_offline else []), "real.log", "--", "live/prod")
+        first, (fix,) = document["causes"][0], document["remedies"]
+        assert (first["id"], first["verdict"]) == ("wrong-source", "likely" if is_offline else "yes")
+        by = f"commit {commit}" if is_committed else "an uncommitted change"
+        words = f"locks amce/demo 1.4.2, which {by} put in the place of acme/demo, with the same hashes"
+        assert words in first["evidence"]
+        assert (fix["id"], fix["trust"], fix["command"]) == ("correct-source", "none", None)
+    out = " ".join(doctor(folder, "--offline", "--format", "text", "real.log", "--", "live/prod").split())
+    assert f"Change amce/demo back to acme/demo by hand where it is required, and at live/prod/{LOCK}:4" in out
 
 
 def test_a_fix_ends_the_diagnosis(made: Any, doctor: Any) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.doctor import PastEntry
+    from locklens.lockfile import LockEntry
 
 
 class EntryHistory(Struct, frozen=True):
@@ -40,6 +41,8 @@ class EntryHistory(Struct, frozen=True):
         readable_commit: The newest commit whose lock file can be read, where there is none here, or it cannot; else "".
         without_new: The commits whose lock file has no hash that the one here and the newest readable commit lack.
         made_by: The commit that made the entry as it is, if it is known, and no merge; else "".
+        renamed_from: The entry of another provider, with the same version and hashes, that gave way to it in the commit
+            that made it, or in an uncommitted change.
         was_required: True if the root, or each of `fitting`, required or called what the error is about, until lately.
         is_constraint_of_here: True if the constraint of the message may be in the configuration, or was in a commit.
         removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
@@ -64,6 +67,7 @@ class EntryHistory(Struct, frozen=True):
     readable_commit: str = ""
     without_new: frozenset[str] = frozenset()
     made_by: str = ""
+    renamed_from: LockEntry | None = None
     was_required: bool = False
     is_constraint_of_here: bool = True
     removed_by: str = ""

@@ -321,17 +321,24 @@ def wrong_source(x: Examined) -> Judgement | None:
         words = f"the root requires {x.address}{f' ({places})' if places else ''}, and the run asked for another"
         return Judgement(_NO, words)
     words = f"the message says so: {host} has no {x.name}{by}"
-    if x.entry is not None:
-        words = f"{words}; {x.place} locks {x.release}, so that it had it once"
+    renamed = ""
+    if (old := x.history.renamed_from) is not None:
+        by = f"commit {x.history.made_by[:12]}" if x.history.made_by else "an uncommitted change"
+        was = old.address.short(x.tool.default_host)
+        renamed = f"; {x.place} locks {x.release}, which {by} put in the place of {was}, with the same hashes"
+    elif x.entry is not None:
+        words = f"{words}; {x.place} locks {x.release}, so that it likely had it once"
         return Judgement(_LIKELY, words, "the same request with a token, or its publisher", basis=Basis.RUN)
     trouble = x.today.listing.trouble if x.today.listing is not None else None
     if x.today.listing is not None and x.today.listing.is_known and trouble is None:
-        return Judgement(_UNKNOWN, f"{words}; it lists versions of it here", _SAME_REQUEST, x.today.listing.as_of)
+        return Judgement(
+            _UNKNOWN, f"{words}; it lists versions of it here{renamed}", _SAME_REQUEST, x.today.listing.as_of
+        )
     if host not in _DEFAULT_HOSTS:
-        return Judgement(_LIKELY, words, "the same request with a token", basis=Basis.RUN)
+        return Judgement(_LIKELY, f"{words}{renamed}", "the same request with a token", basis=Basis.RUN)
     if trouble is not None and trouble.is_no:
-        return Judgement(_YES, f"{words}, and it has none now", basis=Basis.RUN)
-    return Judgement(_LIKELY, f"{words}; a proxy may have answered 404, too", _SAME_REQUEST, basis=Basis.RUN)
+        return Judgement(_YES, f"{words}, and it has none now{renamed}", basis=Basis.RUN)
+    return Judgement(_LIKELY, f"{words}; a proxy may have answered 404, too{renamed}", _SAME_REQUEST, basis=Basis.RUN)
 
 
 def _absent(x: Examined) -> Judgement | None:

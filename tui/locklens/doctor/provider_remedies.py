@@ -59,7 +59,7 @@ def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
     listed, entry = listed_versions(x, platform), x.entry
     if listed_versions(x) == []:
         assert x.address is not None
-        yield _asked_for(one, f"no version is listed: {x.address.host} has none to upgrade to")
+        yield _without_provider(one, f"no version is listed: {x.address.host} has none to upgrade to")
         return
     if listed is None or entry is None:
         older = "it goes back to an older one, or changes nothing"
@@ -95,8 +95,14 @@ def _latest(listed: Iterable[Version]) -> Version | None:
     return newest(one for one in listed if not one.prerelease)
 
 
-def _asked_for(one: Affected, note: str) -> Remedy:
-    """Return the remedy for a provider that its registry does not have any more."""
+def _without_provider(one: Affected, note: str) -> Remedy:
+    """Return the remedy for a locked provider that its registry does not have, or not any more."""
+    x = one.examined
+    if (old := x.history.renamed_from) is not None:
+        was = old.address.short(x.tool.default_host)
+        where = "at" if x.is_unrequired else "where it is required, and at"
+        title = f"Change {x.name} back to {was} by hand {where} {x.place}"
+        return _by_hand(one.alone, "correct-source", title, "file and line", "its version and hashes stay locked")
     title = f"Ask the publisher of {one.examined.name}, or use a copy that the lock file accepts"
     return one.remedy("ask-publisher", title, _NONE, None, "", note)
 
@@ -209,11 +215,14 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
 
 
 def fix_source(one: Affected) -> Iterator[Remedy]:
-    """The requirement with the wrong address is named; an address that was locked once is not a typing mistake."""
-    if one.examined.entry is not None:
-        yield _asked_for(one, "its address was right when it was locked")
+    """The requirement with the wrong address is named; an address that init locked was right at that time."""
+    x, title = one.examined, f"Correct the source address of {one.examined.name} by hand where it is required"
+    if x.entry is not None:
+        yield _without_provider(one, "its address was right when it was locked, unless the entry was written by hand")
+        if x.history.renamed_from is None and not x.is_unrequired and not _is_of_state(x):
+            title = f"{title}, and lock it again, if it was mistyped or the provider has moved"
+            yield replace(_by_hand(one, "correct-source", title, "file and line"), size=None)
         return
-    title = f"Correct the source address of {one.examined.name} by hand where it is required"
     if one.examined.is_unrequired:
         note = f"nothing in {one.examined.where} requires it here: check out the commit of the failing run"
         yield one.alone.remedy("correct-source", title, _NONE, 0, "", note)

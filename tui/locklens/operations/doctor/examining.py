@@ -219,6 +219,7 @@ class Examiner:
             readable_commit=history.newest_readable(lock.path) if is_lost else "",
             without_new=history.without_new_hashes(lock),
             made_by=made_by,
+            renamed_from=history.renamed_from(lock, one.entry, made_by),
             was_required=self._was_required(one),
             is_constraint_of_here=self._has_constraint(one),
             removed_by=removed_by,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from locklens.dialect import OPENTOFU
+from locklens.dialect import OPENTOFU, twin_of
 from locklens.doctor import PastEntry, taken_over
 from locklens.doctor.model import Onset
 from locklens.errors import ConfigurationError
@@ -326,6 +326,23 @@ class LockHistory:
             return "", ""
         commit, parents = past[0].commit, self._repository.commit(past[0].commit).parents
         return (commit, "") if parents > 1 else ("", commit if parents == 0 or len(past) > 1 else "")
+
+    def renamed_from(self, lock: LockFile, now: LockEntry | None, maker: str) -> LockEntry | None:
+        """Return the entry of another provider, with the same version and hashes, that gave way to an entry.
+
+        It did so in the commit that made the entry, or in an uncommitted change. The other tool's registry may have the
+        same packages.
+        """
+        locks = {one.commit: one for one in self._whole(lock.path)}
+        if now is None or not now.hashes or not locks:
+            return None
+        newest = next(iter(locks.values()))
+        before = next(map(locks.get, locks[maker].parents), None) if maker in locks else newest
+        after = locks[maker].lock if maker in locks else lock
+        if before is None or now.address in before.lock.by_address:
+            return None
+        gone = (one for one in before.lock.entries if one.address not in after.by_address)
+        return next((one for one in gone if pinned(one) == pinned(now) and one.address != twin_of(now.address)), None)
 
     def was_repaired(self, lock: LockFile) -> bool:
         """True if a lock file cannot be read in some commit, but can be read in the work tree."""
