@@ -95,7 +95,7 @@ class Examined(Struct, frozen=True, dict=True):
 
     def of_provider(self, address: ProviderAddress) -> Examined:
         """Return another provider of the root, of which only the files are known, and its entry before the damage."""
-        states = (one for one in self.history.before_damage if one.entry is not None and one.entry.address == address)
+        states = (one for one in self.history.before_loss if one.entry is not None and one.entry.address == address)
         return Examined(
             None,
             self.incident,
@@ -360,9 +360,8 @@ class Examined(Struct, frozen=True, dict=True):
     @cached_property
     def packed(self) -> frozenset[str]:
         """The locked `zh` of packages: registry manifests are left out, the release's own too."""
-        return packages_of(self.locked) - (
-            self.today.checksums.manifests if self.today.checksums is not None else frozenset()
-        )
+        sums = self.today.checksums
+        return packages_of(self.locked) - (sums.manifests if sums is not None else frozenset())
 
     @cached_property
     def unpacked(self) -> frozenset[str]:

@@ -131,7 +131,7 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
 
 def new_requirements(x: Examined) -> frozenset[ProviderAddress]:
     """Return the required providers that are not locked, and were not before the lock file could not be read."""
-    before = {entry.address for _, entry in locked_states(x.history.before_damage)}
+    before = {entry.address for _, entry in locked_states(x.history.before_loss)}
     return x.configuration.required() - {*x.lock.by_address, *before}
 
 
@@ -413,11 +413,8 @@ def _is_of_run(x: Examined) -> bool:
 def _installed_words(x: Examined) -> str:
     """Return what was installed on this machine later than the log, where that is what the run lacked; else ""."""
     if x.message.kind == MODULE_MISSING:
-        new = (
-            x.places.installed.new_modules
-            if x.places.installed is not None and not x.configuration.missing_modules
-            else ""
-        )
+        installed = x.places.installed
+        new = installed.new_modules if installed is not None and not x.configuration.missing_modules else ""
         words = f"on this machine, {new}, which was written later than the log, lists module {x.message.call}"
         return words if new else ""
     own = _installed_since(x) if x.message.kind == "plugin-missing" else None

@@ -25,7 +25,7 @@ class EntryHistory(Struct, frozen=True):
         is_written: True if locklens added it, or wrote anything of it, later than the log.
         replaced_version: The version that locklens replaced by the locked one later than the log; "" where it did not.
         is_repaired: True if the message is of a lock file that cannot be read, as this one was, and is not any more.
-        before_damage: The entries that the lock file had before it was removed or could not be read, in the newest
+        before_loss: The entries that the lock file had before it was removed or could not be read, in the newest
             commit in which it can be.
         first_of_sides: The commit that first locks the packages of a conflict's side, by provider and version; those of
             which git tells none are left out.
@@ -55,7 +55,7 @@ class EntryHistory(Struct, frozen=True):
     is_written: bool = False
     replaced_version: str = ""
     is_repaired: bool = False
-    before_damage: tuple[PastEntry, ...] = ()
+    before_loss: tuple[PastEntry, ...] = ()
     first_of_sides: Mapping[tuple[ProviderAddress, str], PastEntry] = {}
     tool_commit: str = ""
     locked_before: frozenset[ProviderAddress] | None = None

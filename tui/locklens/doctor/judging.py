@@ -128,7 +128,7 @@ def _lacking(x: Examined, options: Sequence[str]) -> Iterator[tuple[Examined, Ca
 
     What was never locked is added by init, unless its options let it write nothing.
     """
-    before = (entry.address for _, entry in locked_states(x.history.before_damage))
+    before = (entry.address for _, entry in locked_states(x.history.before_loss))
     new = new_requirements(x) if "-lockfile=readonly" in options else ()
     for address in sorted({*x.lock.by_address, *before, *new}):
         other = x.of_provider(address)

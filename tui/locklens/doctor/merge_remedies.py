@@ -71,9 +71,9 @@ def _conflict_diff(x: Examined) -> str:
     """Return the command that shows a conflict: both sides, or since the newest readable commit; "" without one."""
     is_staged = x.lock.conflict is not None and x.lock.conflict.is_staged
     since = () if is_staged else (x.history.readable_commit[:12],)
-    return (
-        shell_words([*x.shell.git, "diff", *since, "--", x.lock.path]) if is_staged or x.history.readable_commit else ""
-    )
+    if not (is_staged or x.history.readable_commit):
+        return ""
+    return shell_words([*x.shell.git, "diff", *since, "--", x.lock.path])
 
 
 def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:

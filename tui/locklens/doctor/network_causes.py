@@ -45,9 +45,8 @@ def _repeated(x: Examined) -> _Repeated:
     """Return what the request of the message gave here: only the same one to the same registry tells about it."""
     if (listing := x.today.listing) is None or not _is_of_registry(x):
         return _Repeated()
-    of_sums = (
-        x.today.as_of if x.today.is_known or x.today.authentication is not None else None
-    )  # a list that is refused was sent, too
+    is_sent = x.today.is_known or x.today.authentication is not None  # a list that is refused was sent, too
+    of_sums = x.today.as_of if is_sent else None
     answer = x.today.as_of or listing.as_of
     trouble = next((one for one in (x.today.trouble, listing.trouble) if one is not None and one.was_asked), None)
     known = {  # request: the time of its answer, why there was none

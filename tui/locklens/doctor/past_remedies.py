@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor import locked_states, provider_remedies
+from locklens.doctor import provider_remedies
 from locklens.doctor.model import Remedy, TrustCost
 from locklens.doctor.provider_remedies import fix_constraint, listed_versions, upgrade
 from locklens.hashes import hashes_of_files, packages_of
@@ -63,7 +63,7 @@ def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]
     x = one.examined
     assert past.entry is not None
     version = past.entry.version
-    if _is_borrowed(x, past):
+    if past.borrowed_from:
         return
     is_same = x.entry is not None and version == x.entry.version
     added = past.accepted - x.locked
@@ -88,17 +88,6 @@ def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]
         write, title = part.write("restore", revision=commit), f"Restore the entry of commit {commit[:12]}{which}"
         found = part.written("restore-entry", title, _LOW if unsigned else _NONE, 0, write, note)
         yield replace(found, is_partial=is_partial)
-
-
-def _is_borrowed(x: Examined, past: PastEntry) -> bool:
-    """True if a state before one has its hashes for another version, whose they are: no two releases have the same."""
-    states = x.history.states
-    before = states[states.index(past) + 1 :] if past in states else ()
-    entries = [entry for _, entry in locked_states(before)]
-    entry = past.entry
-    return entry is not None and any(
-        one.accepted == entry.accepted and one.version != entry.version for one in entries if one.accepted
-    )
 
 
 def restored_file(x: Examined, commit: str) -> Remedy:

@@ -163,10 +163,8 @@ def platform_missing(x: Examined) -> Judgement | None:
         if x.message.kind == "sums-without-package":  # which comes after the registry named a package
             words = "the registry named a package, and what arrived as SHA256SUMS does not list it"
             return Judgement(_UNKNOWN, words, x.why_unknown, x.today.as_of, basis=Basis.RUN)
-        words, verdict = (
-            "the message says so, of the source that was asked",
-            _LIKELY if x.places.asks_registry else _UNKNOWN,
-        )
+        words = "the message says so, of the source that was asked"
+        verdict = _LIKELY if x.places.asks_registry else _UNKNOWN
         title = f"the source that was asked has no package of {platform}"
         return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN, title=title)
     return _locked_platform(x, platform)

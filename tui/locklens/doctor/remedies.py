@@ -298,7 +298,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         orphans = [str(each) for each in unrequired if x.searched_by_run or is_for_twin(each, x.lock, x.configuration)]
         if orphans:
             note = f"{one.line('prune')} removes what nothing requires, as init would: {listing(orphans, 3)}; {note}"
-    entries = [entry for _, entry in locked_states(x.history.before_damage)]
+    entries = [entry for _, entry in locked_states(x.history.before_loss)]
     was = next((entry for entry in entries if entry.address == x.address), None)
     if was is not None and not x.lock.exists and not x.fitting and x.constraints.admits(was.version):
         refused = list(excluding(x, entries))
@@ -349,7 +349,7 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
     title = "Look at what changed since the last readable commit, and fix that line"
     yield Remedy("show-change", title, 1, _NONE, 0, command)
     whole = restored_file(x, x.history.readable_commit)
-    left = list(excluding(x, (one.entry for one in x.history.before_damage if one.entry is not None)))
+    left = list(excluding(x, (one.entry for one in x.history.before_loss if one.entry is not None)))
     yield replace(whole, note="; ".join((whole.note, *left)), is_partial=bool(left))
 
 

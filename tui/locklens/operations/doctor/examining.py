@@ -207,7 +207,7 @@ class Examiner:
             is_written=writes.has_written(lock, address),
             replaced_version=writes.replaced_version(lock, address),
             is_repaired=is_repaired,
-            before_damage=history.before_damage(lock) if is_repaired or is_lost else (),
+            before_loss=history.before_loss(lock) if is_repaired or is_lost else (),
             first_of_sides=dict(self._first_of_sides(one)),
             tool_commit=self._tool_commit(one),
             locked_before=self.changed.locked_before(lock),

@@ -19,7 +19,7 @@ from locklens.lockfile.parse import parse
 from locklens.storage.journal import Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
@@ -194,11 +194,11 @@ class LockHistory:
         before = _ancestors(locks, maker)
         of_line = [one for one in locks if one.commit in before]
         own = _states([maker, *sorted(of_line, key=lambda one: one.commit not in maker.parents[:1])], address)
-        if len(own) < 2:
-            return tuple(own)
-        known = {pinned(one.entry) for one in own}
-        others = _states([one for one in locks if one.commit not in before], address)
-        return (*own[:2], *(one for one in others if pinned(one.entry) not in known), *own[2:])
+        if len(own) > 1:
+            known = {pinned(one.entry) for one in own}
+            others = _states([one for one in locks if one.commit not in before], address)
+            own[2:2] = [one for one in others if pinned(one.entry) not in known]
+        return self._with_lenders(lock_path, own)
 
     def shared(
         self, lock_path: str, past: tuple[PastEntry, ...], others: Sequence[str]
@@ -348,7 +348,7 @@ class LockHistory:
         """True if a lock file cannot be read in some commit, but can be read in the work tree."""
         return lock.exists and lock.is_valid and any(one.lock.problems for one in self._locks(lock.path))
 
-    def before_damage(self, lock: LockFile) -> tuple[PastEntry, ...]:
+    def before_loss(self, lock: LockFile) -> tuple[PastEntry, ...]:
         """Return the entries of the newest readable commit of a lock file, before the newest state that is not."""
         locks = self._locks(lock.path)
         broken = next((one for one in locks if one.lock.problems and not lock.problems), None)
@@ -356,8 +356,7 @@ class LockHistory:
         found = next((one for one in locks if one.commit in before and one.lock.exists and one.lock.is_valid), None)
         if found is None:
             return ()
-        states = (PastEntry(found.commit, found.date, one) for one in found.lock.entries)
-        return tuple(replace(one, borrowed_from=self._lender(lock.path, one.entry)) for one in states)
+        return self._with_lenders(lock.path, (PastEntry(found.commit, found.date, one) for one in found.lock.entries))
 
     def has_hashes_of_others(self, lock: LockFile) -> bool:
         """True if an entry has hashes that commits have only, or before all others, for another version."""
@@ -383,6 +382,9 @@ class LockHistory:
         first, was = having[-1]
         is_first = all(one is first or first.commit in _ancestors(locks, one) for one, _ in having)
         return PastEntry(first.commit, first.date, was) if is_first else None
+
+    def _with_lenders(self, lock_path: str, states: Iterable[PastEntry]) -> tuple[PastEntry, ...]:
+        return tuple(replace(one, borrowed_from=self._lender(lock_path, one.entry)) for one in states)
 
     def _lender(self, lock_path: str, entry: LockEntry | None) -> str:
         """Return the version whose packages an entry of another version has, by the first commit with them; else ""."""

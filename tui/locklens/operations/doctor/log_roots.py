@@ -38,7 +38,7 @@ from locklens.project.tree import OverlayTree, WorkTree, folder_of
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from locklens.dialect import Dialect
     from locklens.doctor.messages import ReadLog, RecognisedError
@@ -421,6 +421,10 @@ class LogRoots:
         had_all = partial(self._has_all, error=error)
         return [path for path in locking if self.history.last_where(lock_path(path), had_all)]
 
+    def _locked_all(self, path: str, names: Collection[str]) -> bool:
+        """True if some state of a lock file has just these providers, each as the log names it."""
+        return any(self._addresses(lock, names) == {*lock.by_address} for lock in self._states(path))
+
     def _had_all(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has all that the log tells of the run, or had it before it was changed since."""
         return any(self._has_all(lock, error, is_other=is_other) for lock in self._states(path))
@@ -477,8 +481,7 @@ class LogRoots:
             paths = self._constrained(paths, error) or paths
         if error.kind == "plugin-missing":  # before init, each locked provider is
             missing = {one.provider for one in self.read.errors if (one.run, one.kind) == (error.run, error.kind)}
-            is_all = lambda lock: self._addresses(lock, missing) == {*lock.by_address}  # noqa: E731
-            paths = [path for path in paths if any(map(is_all, self._states(path)))] or paths
+            paths = [path for path in paths if self._locked_all(path, missing)] or paths
         if error.reused or error.searched:
             paths = [path for path in paths if self._had_all(path, error)] or paths
             listed = [path for path in paths if self._is_listed(path, error)]

@@ -158,12 +158,11 @@ def _requested(
     except (OfflineError, ValueError):
         return None
     except SourceError as error:
-        is_absent = isinstance(error, PlatformNotSupportedError) or reason_of_request(str(error)) is _ABSENT
+        is_absent = (
+            isinstance(error, PlatformNotSupportedError) or reason_of_request(str(error)) is NetworkReason.ABSENT
+        )
         return OfferedPackage(url, str(error), is_absent)
     return OfferedPackage(url)
-
-
-_ABSENT = NetworkReason.ABSENT
 
 
 def _offered(

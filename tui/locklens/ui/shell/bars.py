@@ -105,12 +105,16 @@ def head_line(
     if not extent:
         return (BarLayout((program, name)),)
     right = (*counts, Piece(" "))
+    few = right if least is None else (*least, Piece(" "))
     return (
         BarLayout((program, name, Piece(f"  {extent}")), right),
         BarLayout((program, Piece(brief)), right),
-        *([BarLayout((program, Piece(f"{brief}  ")), (*least, Piece(" ")))] if least is not None else []),
-        *([BarLayout((Piece(f" {brief}"),), (*least, Piece(" ")))] if least is not None else []),
-        BarLayout((program,), right if least is None else (*least, Piece(" "))),
+        *(
+            BarLayout(left, few)
+            for left in ((program, Piece(f"{brief}  ")), (Piece(f" {brief}"),))
+            if least is not None
+        ),
+        BarLayout((program,), few),
     )
 
 

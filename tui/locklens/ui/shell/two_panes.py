@@ -300,9 +300,9 @@ class TwoPaneScreen(LockLensScreen[int]):
         self._too_early = f"{name}: the lookup has not ended; press {key} afterwards", f"{name}: press {key} again now"
         self.say(self._too_early[0])
 
-    def refuse_move(self, words: str) -> None:
-        """Say that there is no row to go to; before the review is complete, that there is none so far."""
-        if not self.is_asking:
+    def refuse_move(self, words: str, *, is_asking: bool = False) -> None:
+        """Say that there is no row to go to; during the review's lookup, or another one, that there is none so far."""
+        if not (is_asking or self.is_asking):
             self.refuse(words)
             return
         self._too_early = f"{words} so far: the lookup has not ended", "the lookup has ended: press the key again"

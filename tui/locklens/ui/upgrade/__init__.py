@@ -376,8 +376,7 @@ class UpgradeScreen(RowActionsScreen):
     def action_finding(self, by: int) -> None:
         """Go to the next or previous row with a warning, cyclically."""
         if not self.left.go_to_next(by, _is_warned):
-            so_far = " so far: the lookup has not ended" if self._is_looking_up else ""
-            self.refuse(f"no other row is held back or has warnings{so_far}")
+            self.refuse_move("no other row is held back or has warnings", is_asking=self._is_looking_up)
 
     # Selection
 
