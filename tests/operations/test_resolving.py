@@ -24,6 +24,7 @@ from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.undo import undo
+from locklens.project.git import Repository
 from locklens.review.model import Severity
 from locklens.review.reports import text
 from locklens.storage.journal import Journal
@@ -395,6 +396,25 @@ def test_only_what_both_sides_changed_is_listed_as_a_conflict(merging: Merging) 
     assert "  <> acme/a  HEAD (ours): 1.1.0 with 2 hashes; topic (theirs): 1.2.0 with 2 hashes" in report
     assert "  1 other provider without a conflict" in report
     assert "acme/b" not in report
+
+
+def test_the_repository_is_opened_once_for_all_that_a_merge_asks(
+    merging: Merging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merging.merge(BASE.encode(), OURS.encode(), THEIRS.encode())
+    merging.git("commit", "-qam", "with its markers")
+    opened: list[Path] = []
+    discover = Repository.discover
+
+    def counted(folder: Path) -> Repository:
+        opened.append(folder)
+        return discover(folder)
+
+    monkeypatch.setattr(Repository, "discover", counted)
+    plan = merging.plan()
+    assert new_data(plan) == UNITED.encode()
+    assert any("of the parents of commit" in one.detail for one in plan.remarks)
+    assert len(opened) == 2, "one finds the roots, and the other answers all about their lock files"
 
 
 def test_a_merge_that_was_committed_with_its_markers_has_the_sides_of_its_parents(merging: Merging) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,13 +31,14 @@ from locklens.project.tree import folder_of
 from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile.merge import MergeConflict
     from locklens.operations.plan.builder import PlanBuilder
     from locklens.operations.root_modules import Root
+    from locklens.project.git import Repository
     from locklens.versions import Version
 
 _TITLES = {
@@ -119,11 +121,12 @@ class ResolveConflicts(FileOperation, frozen=True):
         draft = ScopedPlanBuilder(self.where)
         found: list[Clash] = []
         failures: list[ConfigurationError] = []
-        for root in draft.roots:
-            try:
-                found += _Conflicted.read(root, draft.top).clashes(partial(self._preference, root))
-            except ConfigurationError as error:
-                failures.append(error)  # The plan of the others reports it.
+        with repository_at(draft.top) as repository:
+            for root in draft.roots:
+                try:
+                    found += _Conflicted.read(root, repository).clashes(partial(self._preference, root))
+                except ConfigurationError as error:
+                    failures.append(error)  # The plan of the others reports it.
         if failures and len(failures) == len(draft.roots):
             raise failures[0]
         return tuple(found)
@@ -137,10 +140,11 @@ class ResolveConflicts(FileOperation, frozen=True):
         """
         draft = ScopedPlanBuilder(self.where)
         unused = {name for root, name in self.selected if root is None}
-        for root in draft.roots:
-            on_root(root.path)
-            with draft.attempt(root.path):
-                unused -= self._plan_root(draft, root)
+        with repository_at(draft.top) as repository:
+            for root in draft.roots:
+                on_root(root.path)
+                with draft.attempt(root.path):
+                    unused -= self._plan_root(draft, root, repository)
         plan = replace(draft.plan(self._command(draft)), is_merge=True)
         if unused and not plan.failures:
             hint = "name a provider of the conflict, such as hashicorp/aws"
@@ -170,9 +174,9 @@ class ResolveConflicts(FileOperation, frozen=True):
         name = root.name_of(address)
         return (root.path, name), (None, name), (None, str(address))
 
-    def _plan_root(self, draft: ScopedPlanBuilder, root: Root) -> set[str]:
+    def _plan_root(self, draft: ScopedPlanBuilder, root: Root, repository: Repository | None) -> set[str]:
         """Plan one root, and return the names of `selected` that settled one of its entries."""
-        conflicted = _Conflicted.read(root, draft.top)
+        conflicted = _Conflicted.read(root, repository)
         prefer = partial(self._preference, root)
         merged, settled = merge_sides(conflicted.sides, prefer=prefer, dialect=root.tool)
         if merged.conflicts:
@@ -190,7 +194,8 @@ class ResolveConflicts(FileOperation, frozen=True):
         if merged.data == root.lock.data:
             draft.note(root.path, "merged already")
         else:
-            _put_merged(draft, root, conflicted.sides.ours, after)
+            committed = _committed(root.lock.path, repository)
+            _put_merged(draft, root, conflicted.sides.ours if committed is None else committed, after)
         for address in merged.united:
             draft.note(root.path, "the hashes of both sides are united", address=root.name_of(address))
         for entry in settled:
@@ -216,20 +221,20 @@ class _Conflicted(Struct, frozen=True):
     merge_commit: str = ""
 
     @classmethod
-    def read(cls, root: Root, top: Path) -> _Conflicted:
-        """Read the sides.
+    def read(cls, root: Root, repository: Repository | None) -> _Conflicted:
+        """Read the sides, from git if there is a repository.
 
         Raises:
             ConfigurationError: The lock file is in no conflict, or its markers are ambiguous.
             RepositoryError: Git failed.
         """
         conflict = root.lock.conflict
-        if (staged := stages_of(root.lock.path, top)) is not None:
+        if (staged := stages_of(root.lock.path, repository)) is not None:
             names = conflict.names if conflict is not None and conflict.markers else _STAGES
             return cls(root, staged, names, is_staged=True)
         sides = conflict_sides(root.lock.data)
         if sides is not None and conflict is not None:
-            if (merged := _merged_in(root.lock, top)) is not None:
+            if (merged := _merged_in(root.lock, repository)) is not None:
                 return cls(root, merged.sides, conflict.names, merge_commit=merged.commit)
             return cls(root, MergeSides(*sides), conflict.names)
         problem = root.lock.problems[0] if root.lock.problems else None
@@ -280,62 +285,62 @@ def note_next_step(draft: PlanBuilder, path: str) -> None:
     draft.note(folder_of(path), f"{command} then marks the conflict as resolved", next_step=NextStep.MARK_RESOLVED)
 
 
-def _put_merged(draft: ScopedPlanBuilder, root: Root, ours: bytes, after: LockFile) -> None:
-    """Plan a merged lock file, with its changes since HEAD; without a commit, since our side."""
-    committed = _committed(root.lock.path, draft.top)
-    before = parse(ours if committed is None else committed, root.lock.path, dialect=root.tool)
-    for address, old, new in differing(before, after):
+def _put_merged(draft: ScopedPlanBuilder, root: Root, before: bytes, after: LockFile) -> None:
+    """Plan a merged lock file, with its changes since it was as `before`."""
+    for address, old, new in differing(parse(before, root.lock.path, dialect=root.tool), after):
         draft.changes.append(PlannedChange(root.path, address, root.name_of(address), old, new))
     name, count = root.path or ".", counted(len(after.entries), "provider")
     draft.describe(f"{name}: conflict merged", dry_run=f"{name}: would merge the conflict, {count}")
     draft.put_lock(root, after.data)
 
 
-def _committed(path: str, top: Path) -> bytes | None:
-    """Return a file of HEAD; None without one."""
+@contextmanager
+def repository_at(top: Path) -> Iterator[Repository | None]:
+    """Open the repository of a top folder, for all questions about its lock files; None without one.
+
+    Raises:
+        RepositoryError: Git failed.
+    """
     from locklens.project.git import Repository
 
-    try:
+    repository = None
+    with suppress(NoRepositoryError):
         repository = Repository.discover(top)
-    except NoRepositoryError:
-        return None
-    with repository:
-        return None if repository.is_unborn else repository.show("HEAD", path)
+    with repository or nullcontext():
+        yield repository
 
 
-def _merged_in(lock: LockFile, top: Path) -> CommittedMerge | None:
-    from locklens.project.git import Repository
+def _committed(path: str, repository: Repository | None) -> bytes | None:
+    """Return a file of HEAD; None without one."""
+    return None if repository is None or repository.is_unborn else repository.show("HEAD", path)
 
+
+def _merged_in(lock: LockFile, repository: Repository | None) -> CommittedMerge | None:
     try:
-        with Repository.discover(top) as repository:
-            return committed_merge(repository, lock.path, lock.data)
+        return None if repository is None else committed_merge(repository, lock.path, lock.data)
     except RepositoryError:
-        return None  # without git, or in a clone that lacks a side, the markers are what there is
+        return None  # in a clone that lacks a side, the markers are what there is
 
 
-def stages_of(path: str, top: Path) -> MergeSides | None:
+def stages_of(path: str, repository: Repository | None) -> MergeSides | None:
     """Return the sides of a file that is not merged in git's index; None where it is merged, or without git.
 
     Raises:
         ConfigurationError: A side is too large.
         RepositoryError: Git failed.
     """
-    from locklens.project.git import Repository
+    if repository is None:
+        return None
     from locklens.project.gittree import IndexTree
 
     try:
-        repository = Repository.discover(top)
-    except NoRepositoryError:
+        IndexTree(repository).read(path)
+    except UnmergedFileError as error:
+        sides = MergeSides(error.base or b"", error.ours or b"", error.theirs or b"")
+    except ConfigurationError:
+        return None  # Git has something other than a file there: what is on disk decides.
+    else:
         return None
-    with repository:
-        try:
-            IndexTree(repository).read(path)
-        except UnmergedFileError as error:
-            sides = MergeSides(error.base or b"", error.ours or b"", error.theirs or b"")
-        except ConfigurationError:
-            return None  # Git has something other than a file there: what is on disk decides.
-        else:
-            return None
     if any(len(side) > MAX_LOCK_FILE_BYTES for side in (sides.base, sides.ours, sides.theirs)):
         raise ConfigurationError(f"larger than {MAX_LOCK_FILE_BYTES // 1024} KiB", path=path)
     return sides

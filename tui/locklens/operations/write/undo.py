@@ -25,7 +25,7 @@ from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFi
 from locklens.operations.plan.builder import PlanBuilder, warn_of_staged
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
-from locklens.operations.write.resolve import note_next_step, stages_of
+from locklens.operations.write.resolve import note_next_step, repository_at, stages_of
 from locklens.packages.installed import MOST_ASIDE, differing_files, name_aside
 from locklens.project import LOCK_FILE
 from locklens.project.tree import FileSystem
@@ -162,7 +162,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
         draft.changes += changes
         for words, dry_run in _of_conflicts(planned):
             draft.describe(f"{planned.path}: {words}", dry_run=f"{planned.path}: {dry_run}")
-            if words == _RESOLVED_AGAIN and stages_of(planned.path, top) is not None:
+            if words == _RESOLVED_AGAIN and _is_unmerged(planned.path, top):
                 note_next_step(draft, planned.path)
     if not target.is_index:
         warn_of_staged(draft, reverted)
@@ -172,6 +172,12 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     plan = draft.plan(_command(top, write, is_redo=is_redo))
     reversal = {"redoes": record.id} if is_redo else {"undoes": record.id}
     return replace(plan, proposal=replace(plan.proposal, **reversal, tool=DIALECTS.get(record.tool)))
+
+
+def _is_unmerged(path: str, top: Path) -> bool:
+    """True if git's index still has both sides of a file."""
+    with repository_at(top) as repository:
+        return stages_of(path, repository) is not None
 
 
 def _describing(target: WriteTarget, *, is_redo: bool) -> Callable[..., str]:
