@@ -232,6 +232,12 @@ async def test_two_files_have_no_revisions(running: Running, samples: Samples, t
             assert f"{name}: {words}" in on.lines[-2]
         assert "R restore" not in on.lines[-1]
         assert f"OFF  {words}" in [one.text for one in on.screen.help_lines()]
+        await on.press("4")
+        await on.settle()
+        for key, name in (("T", "trust"), ("D", "drop pin")):
+            await on.press(key)
+            assert f"{name}: {words}" in on.lines[-2]
+        assert "T trust" not in on.lines[-1]
 
 
 async def test_two_files_of_revisions_have_no_work_tree_to_go_back_to(running: Running, tmp_path: Path) -> None:

@@ -172,8 +172,8 @@ _LOOKS = frozenset({"diagnose", "compare_packages", "edit"})
 _ON_NETWORK = frozenset({"lock", "prove", "upgrade"})
 """Actions that ask registries or download packages, whatever is cached."""
 
-_OF_REVISIONS = frozenset({"accept", "restore", "stage"})
-"""Actions on states of a repository; acceptances count in its policy alone."""
+_OF_REVISIONS = frozenset({"accept", "drop_pin", "restore", "stage", "trust"})
+"""Actions on states of a repository; acceptances and pins count in its policy alone."""
 
 TWO_FILES = "two files are compared, not two states of a repository"
 """Why those are off where files are compared that the user named."""
