@@ -908,6 +908,29 @@ def test_a_package_that_was_installed_after_the_log_is_not_missing(made: Any, do
     assert not any("is replaced" in (one.get("note") or "") for one in document["remedies"])
 
 
+def test_packages_are_installed_together_with_the_modules_that_are_called(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-missing"])
+    root = folder / "live/prod"
+    (root / "network").mkdir()
+    (root / "network/main.tf").touch()
+    with (root / "main.tf").open("a", encoding="utf-8") as file:
+        file.write('module "net" {\n  source = "./network"\n}\n')
+
+    def told() -> tuple[str, list[str | None]]:
+        document = doctor(folder, "ci.log")
+        return document["state"], [one["command"] for one in document["remedies"]]
+
+    assert told() == ("open", ["terraform -chdir=live/prod init"])
+    write_unpacked(root / ".terraform/providers", ADDRESS, "1.4.2", "linux_amd64")
+    assert told() == ("open", ["terraform -chdir=live/prod init"])
+    evidence = doctor(folder, "ci.log")["causes"][0]["evidence"]
+    assert evidence.endswith("live/prod/.terraform/modules/modules.json does not list module net as it is called")
+    (root / ".terraform/modules").mkdir()
+    listed = [{"Key": "net", "Source": "./network", "Dir": "network"}]
+    (root / ".terraform/modules/modules.json").write_text(json.dumps({"Modules": listed}), "utf-8")
+    assert told() == ("fixed", [None])
+
+
 @pytest.mark.parametrize("mark", [
     "2026-11-29T22:01:00.0000001Z ##[group]Run terraform plan",
     "##[section]Starting: terraform plan",

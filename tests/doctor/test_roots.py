@@ -675,23 +675,26 @@ def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Pat
     document, commands = told(of_modules("b"))
     (cause,) = document["causes"]
     assert (cause["id"], cause["verdict"]) == ("module-missing", "yes")
-    assert "of those that it calls, b is not here either" in cause["evidence"]
+    assert "here b/.terraform/modules/modules.json does not list module b as it is called" in cause["evidence"]
     assert commands == ["terraform -chdir=b init"]
     document, commands = told(f"$ terraform providers lock -platform=linux_amd64\n{of_modules('a')}")
-    assert document["causes"][0]["evidence"].endswith("since the call was changed")
+    listing = "here a/.terraform/modules/modules.json does not list modules a, old as they are called"
+    assert document["causes"][0]["evidence"].endswith(f"since the call was changed; {listing}")
     assert commands == ["terraform -chdir=a init", "locklens lock --root=a"]
     assert told(f"$ terraform validate\n{of_modules('a')}")[1] == ["terraform -chdir=a init"]
     assert told(of_modules("c"))[1] == []
     for name in called:
         (folder / name / ".terraform/modules").mkdir(parents=True)
-    for key, source, state in (
-        ("b", "./modules/a", "open"),
-        ("a", "./modules/before", "open"),
-        ("a", "./modules/a", "fixed"),
-        ("other.a", "./modules/a", "open"),
-        ("a", "./modules/old", "open"),
+    own, old = {"Key": "", "Source": "", "Dir": "."}, {"Key": "old", "Source": "./modules/old", "Dir": "modules/old"}
+    for key, source, others, state in (
+        ("b", "./modules/a", [old], "open"),
+        ("a", "./modules/before", [old], "open"),
+        ("a", "./modules/a", [], "open"),
+        ("a", "./modules/a", [old], "fixed"),
+        ("other.a", "./modules/a", [old], "open"),
+        ("a", "./modules/old", [old], "open"),
     ):
-        listed = [{"Key": "", "Source": "", "Dir": "."}, {"Key": key, "Source": source, "Dir": "modules/a"}]
+        listed = [own, *others, {"Key": key, "Source": source, "Dir": "modules/a"}]
         for name in called:
             (folder / name / ".terraform/modules/modules.json").write_text(json.dumps({"Modules": listed}), "utf-8")
         assert told(of_modules("b"), 1_700_000_000)[0]["state"] == "open"

@@ -134,8 +134,10 @@ class InstalledPlace(Struct, frozen=True):
         base: The folder that it must not lead out of.
         is_there: True if the root has been initialised here.
         setting: The value of TF_DATA_DIR that the failing run had, and this process does not; "" for none.
-        new_modules: The list of the installed modules beside it, if it was written later than the log and has the
-            call that the message shows; else "".
+        modules: The list of the installed modules beside it, as reports show it.
+        has_new_call: True if that was written later than the log, and lists the call that the message shows.
+        lacking: The calls of modules, as far as they are known, that it does not list as they are called, so that every
+            command but init fails.
         is_of_run: False if the log may be of another machine, since another program printed it: the failing run may
             have a folder of its own there.
     """
@@ -145,7 +147,9 @@ class InstalledPlace(Struct, frozen=True):
     base: str
     is_there: bool
     setting: str = ""
-    new_modules: str = ""
+    modules: str = ""
+    has_new_call: bool = False
+    lacking: tuple[str, ...] = ()
     is_of_run: bool = True
 
 

@@ -548,6 +548,8 @@ def plugin_missing(x: Examined) -> Judgement | None:
         here = f"; {_installed_here(x, found[0])}" if found else ""
         if x.platform and found and len(of_others) == len(found):
             here = f"; here it is installed for {listing(of_others)} alone"
+        if x.lacking_modules:
+            here = f"{here}{', and' if here else '; here'} {x.lacking_modules}"
         if x.is_twin_missing:
             return Judgement(_LIKELY, f"the message is of {x.message.provider}, and {x.release} is locked now{here}")
         if x.is_of_other_version:
@@ -573,9 +575,7 @@ def plugin_missing(x: Examined) -> Judgement | None:
 
 def module_missing(x: Examined) -> Judgement:
     """Judge what the message says of the modules in the folder of the failing run."""
-    missing = [one.call for one in x.configuration.missing_modules]
-    verb = "is" if len(missing) == 1 else "are"
-    here = f"; of those that it calls, {listing(missing, 3)} {verb} not here either" if missing else ""
+    here = f"; here {x.lacking_modules}" if x.lacking_modules else ""
     words = f"the message says so: init did not run, or not since the call was changed{here}"
     return Judgement(_YES, words, basis=Basis.RUN)
 

@@ -308,6 +308,15 @@ class Examined(Struct, frozen=True, dict=True):
         """The platform whose copies on this machine count: that of the error, else this machine's."""
         return self.platform or self.places.machine
 
+    @property
+    def lacking_modules(self) -> str:
+        """That init has not installed each module which the root calls here, in a clause; "" if that is not known."""
+        installed = self.places.installed
+        if installed is None or not installed.lacking or self.fitting:
+            return ""
+        what, are = ("module", "it is") if len(installed.lacking) == 1 else ("modules", "they are")
+        return f"{installed.modules} does not list {what} {listing(installed.lacking, 3)} as {are} called"
+
     def can_be_installed(self, one: FoundPackage) -> bool:
         """True unless a package is of another platform than the failing run installs, as known or assumed."""
         return one.kind == "given" or one.platform in {"", self.platform_on_disk} or not self.platform_on_disk

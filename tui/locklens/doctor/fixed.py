@@ -396,11 +396,16 @@ def awaits_init(x: Examined) -> bool:
         return False
     if x.message.kind == "plugin-missing" and not x.is_of_other_version:
         return _installed_since(x) is None
-    return x.message.kind != "cached-package" or _reinstalled(x) is None
+    return x.message.kind != "cached-package" or _reinstalled(x) is None or x.lacking_modules != ""
 
 
 def _installed_since(x: Examined) -> FoundPackage | None:
-    """Return the root's own copy that was installed later than the log, and has a locked hash; else None."""
+    """Return the root's own copy that was installed later than the log, and has a locked hash; else None.
+
+    Without the modules, it ends nothing: the command that failed fails again.
+    """
+    if x.lacking_modules:
+        return None
     own = (one for one in x.of_kind("installed") if one.is_of_root and one.is_new)
     return next((one for one in own if one.hashes & x.locked), None)
 
@@ -414,9 +419,10 @@ def _installed_words(x: Examined) -> str:
     """Return what was installed on this machine later than the log, where that is what the run lacked; else ""."""
     if x.message.kind == MODULE_MISSING:
         installed = x.places.installed
-        new = installed.new_modules if installed is not None and not x.configuration.missing_modules else ""
-        words = f"on this machine, {new}, which was written later than the log, lists module {x.message.call}"
-        return words if new else ""
+        if installed is None or not installed.has_new_call or installed.lacking:
+            return ""
+        words = "which was written later than the log, lists module"
+        return f"on this machine, {installed.modules}, {words} {x.message.call}"
     own = _installed_since(x) if x.message.kind == "plugin-missing" else None
     words = "was installed on this machine later than the log, and has a locked hash"
     return f"{own.path} {words}" if own is not None else ""

@@ -527,11 +527,16 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         title = f"Install the locked {what}{' again' if own is not None and not x.fitting else ''}"
         if one.replaced_by_init:
             title = "Run init"
-        line = one.next_step if x.places.replaced else one.with_settings(where.line("init"))  # as the move aside said
+        is_of_tool = x.places.replaced != ""  # as the move aside said
+        if x.lacking_modules:
+            title, note, is_of_tool = _WITH_MODULES, f"{x.lacking_modules}, and locklens init installs none", True
+        line = one.next_step if is_of_tool else one.with_settings(where.line("init"))
         size, refused = one.size_of(x.platform), one.refused_by(x.tool)
         found = one.alone.remedy("reinstall", title, _NONE, size, line, note, refused, is_of_all=is_of_all)
         yield replace(found, is_partial=refused != "")
 
+
+_WITH_MODULES = "Install the modules and the providers"
 
 _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})
 """Errors of programs that are not there, or may not run, whatever is locked."""
@@ -541,7 +546,7 @@ def fix_modules(one: Affected) -> Iterator[Remedy]:
     """The modules are installed; or what failed is done without them, which locklens reads where they are here."""
     alone, x = one.alone, one.examined
     note = f"{one.get_line} installs the modules alone, which is enough for providers lock"
-    yield alone.remedy("install-modules", "Install the modules and the providers", _NONE, None, one.next_step, note)
+    yield alone.remedy("install-modules", _WITH_MODULES, _NONE, None, one.next_step, note)
     if x.configuration.missing_modules or not x.message.command.startswith("providers lock"):
         return  # any other command fails all the same
     title = "Lock the providers with locklens, which reads modules in the repository without init"

@@ -215,6 +215,7 @@ class Configuration(Struct, frozen=True, dict=True):
         files: Path of every file that was read.
         remote_modules: Calls of modules outside of the repository, each place once.
         value_files: Path of every file with values of variables from which sources or the state's path are computed.
+        local_calls: Path and source, in normal form, of each call of a module in its caller's tree; none of tests.
         test_runs: What the paths of the calls that test files make begin with.
         is_known: False where files are compared of which none tells the folder: whether it has any file is unknown.
         generator: File in the folder from which another tool generates configuration, such as terragrunt.hcl; "" for
@@ -231,6 +232,7 @@ class Configuration(Struct, frozen=True, dict=True):
     files: tuple[str, ...]
     generator: str = ""
     remote_modules: tuple[RemoteModule, ...] = ()
+    local_calls: tuple[tuple[str, str], ...] = ()
     value_files: tuple[str, ...] = ()
     other_states: tuple[StateReading, ...] = ()
     test_runs: tuple[str, ...] = ()

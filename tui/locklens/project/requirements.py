@@ -103,6 +103,8 @@ class ModuleTree:
         self.value_files: list[str] = []
         self.remote: dict[tuple[str, int], RemoteModule] = {}
         """Calls in the reviewed tree of modules that are not in it, by place."""
+        self.local: list[tuple[str, str]] = []
+        """Path and source of each call of a module in the tree of its caller."""
         self._root = _Place(files.tree, files.root)
         self._root_files = files
         self._worktree = files.worktree
@@ -156,6 +158,8 @@ class ModuleTree:
             is_exact = is_exact_call(source, call.version.text)
             remote = RemoteModule(key, call.source.shown, file, call.line, call.version.shown, is_exact)
             self.remote.setdefault((file, call.line), remote)
+        if source.kind == "local":
+            self.local.append((key, source.text))
         found = self._local(place, source) if source.kind == "local" else self._fetched(call, source, key)
         if isinstance(found, str):
             self.missing.append(MissingModule(key, call.source.shown, file, call.line, found))
@@ -277,6 +281,7 @@ def read_configuration(
     files = RootFiles(tree, worktree, root, dialect, environ)
     modules = ModuleTree(files, module_reader or ModuleReader())
     root_module = modules.read_root()
+    local_calls = tuple(modules.local)
     generator = _generator(tree, root)
     if not root_module.has_files:
         return Configuration.absent(root, dialect, generator)
@@ -303,6 +308,7 @@ def read_configuration(
         files=tuple(dict.fromkeys([*modules.files, *tests.files, *state_files])),
         generator=generator,
         remote_modules=tuple(modules.remote.values()),
+        local_calls=local_calls,
         value_files=tuple(dict.fromkeys(modules.value_files)),
         test_runs=tuple(f"{run.item.name}." for run in tests.runs),
     )

@@ -6,7 +6,6 @@ How a folder is searched and hashed is in `places`.
 from __future__ import annotations
 
 import os
-import posixpath
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,18 +13,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS, TERRAFORM
+from locklens.dialect import TERRAFORM
 from locklens.doctor import FoundPackage, InstalledPlace, holding
 from locklens.doctor.places import Places
 from locklens.doctor.redacting import redacted
 from locklens.errors import LockLensError
 from locklens.operations.doctor.places import PackageFinder, configured_sources, linked
 from locklens.packages.installed import KEPT_ASIDE, differing_files
-from locklens.project import is_json
 from locklens.project.clifiles import this_platform
-from locklens.project.contents import read_contents
 from locklens.project.installation import MethodKind
-from locklens.project.module_sources import ManifestError, normal_source, read_manifest
+from locklens.project.module_sources import ManifestError, read_manifest
 from locklens.project.tree import MAX_FILE_BYTES
 from locklens.storage.files import is_within, read_bounded
 
@@ -95,26 +92,25 @@ class CopyFinder:
         shown = f"{os.path.normpath(shown)}/providers".replace(os.sep, "/")
         place = top / "providers"
         base = str(place) if setting else str(self._checkout.top)
-        modules = f"{shown.removesuffix('providers')}modules/modules.json"
-        new = modules if error is not None and self._lists_call(top / "modules/modules.json", root, error) else ""
         is_of_run = error is None or not self._is_relayed
-        return InstalledPlace(str(place), shown, base, is_there=place.is_dir(), new_modules=new, is_of_run=is_of_run)
+        return InstalledPlace(str(place), shown, base, is_there=place.is_dir(), is_of_run=is_of_run)
 
-    def _lists_call(self, modules: Path, root: str, error: RecognisedError) -> bool:
-        """True if a list of modules, written after the log, has the call of a message, from its present source."""
-        if not error.call or not self.is_later(modules):
-            return False
-        try:
-            records = read_manifest(read_bounded(modules, MAX_FILE_BYTES), TERRAFORM)
-            file = self._checkout.tree.read(posixpath.normpath(posixpath.join(root, error.place)))
-        except (LockLensError, ManifestError):
-            return False
-        read = (read_contents(file or b"", is_json=is_json(error.place), dialect=tool) for tool in DIALECTS.values())
-        texts = {one.source.text for each in read for one in each.calls if one.name == error.call and one.source.text}
-        sources = {normal_source(text, tool) for text in texts for tool in DIALECTS.values()}
-        is_nested = "/" in error.place  # else the file is the root's own, whose calls have keys of one part
-        keys = [key for key in records if is_nested == ("." in key) and key.rpartition(".")[2] == error.call]
-        return any(records[key].source in sources for key in keys)
+    def _with_modules(self, installed: InstalledPlace, one: DoctorSubject) -> InstalledPlace:
+        """Return the folder with what is known of the modules beside it, which init installs as it does packages."""
+        configuration, below = one.root.configuration, "modules/modules.json"
+        place = Path(installed.place).parent / below
+        listed = {}
+        with suppress(LockLensError, ManifestError):  # what cannot be read lists nothing: the tools fail then, too
+            listed = read_manifest(read_bounded(place, MAX_FILE_BYTES), one.root.tool)
+        lacking = [each.call for each in configuration.missing_modules if each.is_fetchable]
+        lacking += [key for key, text in configuration.local_calls if key not in listed or listed[key].source != text]
+        has_call = any(key.rpartition(".")[2] == one.message.call for key in listed)
+        return replace(
+            installed,
+            modules=f"{installed.shown.removesuffix('providers')}{below}",
+            has_new_call=has_call and self.is_later(place),
+            lacking=tuple(sorted(lacking)),
+        )
 
     def installed_in(self, root: str, entry: LockEntry) -> Iterator[FoundPackage]:
         """Yield the installed packages of a root's entry."""
@@ -188,7 +184,7 @@ class CopyFinder:
         known, mirrors = sources.of_provider(address), self._mirrors(one)
         return Places(
             self._packages(one, known, given),
-            self.installed(one.root.path, one.error),
+            self._with_modules(self.installed(one.root.path, one.error), one),
             self._moved(one, sources),
             (*mirrors, *known.mirrors) if known.has_installation and method is None else mirrors,
             known.servers if method is None else (),
