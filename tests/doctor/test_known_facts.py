@@ -409,6 +409,31 @@ def test_a_mistyped_host_is_told_by_the_entry_that_nothing_requires(made: Any, d
     assert "wrong-source" not in [one["id"] for one in document["causes"]]
 
 
+@pytest.mark.parametrize(("host", "verdict"), [("tf.corp.exmaple", "likely"), ("registry.other.example", "unknown")])
+def test_a_host_that_was_replaced_in_the_lock_file_too_is_changed_back(
+    host: str, verdict: str, made: Any, doctor: Any
+) -> None:
+    own = replace(sample_entry("acme/demo", "1.4.2", "~> 1.4"), provider="tf.corp.example/acme/demo")
+    required = (("tf.corp.example/acme/demo", "~> 1.4"),)
+    folder = made(replace(INCIDENTS["registry-down"], locks=(lock_file(own),), constraints=required))
+    words = f'could not connect to {host}: failed to request discovery document: Get "https://{host}/.well-known/'
+    words = f'{words}terraform.json": dial tcp: lookup {host}: no such host'
+    query = f"Could not retrieve the list of available versions for provider {host}/acme/demo: {words}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", query)), "utf-8")
+    for file in (folder / "live/prod/main.tf", folder / LOCK):
+        file.write_bytes(file.read_bytes().replace(b"tf.corp.example", host.encode()))
+    git(folder, "commit", "-qam", "replaced everywhere")
+    document = doctor(folder, "--offline", "ci.log", "--", "live/prod")
+    found = next(one for one in document["causes"] if one["id"] == "wrong-source")
+    assert found["verdict"] == verdict
+    commit = git(folder, "rev-parse", "HEAD")[:12]
+    assert f"which commit {commit} put in the place of tf.corp.example/acme/demo" in found["evidence"]
+    assert "which nothing requires any more" not in found["evidence"]
+    out = " ".join(doctor(folder, "--offline", "--format", "text", "ci.log", "--", "live/prod").split())
+    title = f"a Change {host}/acme/demo back to tf.corp.example/acme/demo by hand where it is required"
+    assert (title in out) == (verdict == "likely")
+
+
 @pytest.mark.parametrize(("host", "locked", "verdict", "near"), [
     ("registry.terrafrom.io", "registry.terraform.io/acme/netbox", "likely", "it differs in 2 characters from registry.terraform.io (Terraform's own registry)"),
     ("tf2.corp.example", "tf.corp.example/acme/netbox", "likely", "in 1 character from tf.corp.example (tf.corp.example/acme/netbox)"),

@@ -289,6 +289,15 @@ class Examined(Struct, frozen=True, dict=True):
         return f"{self.name} {version}".strip()
 
     @property
+    def renamed_words(self) -> str:
+        """That the entry took the place of another provider's, and when, in a clause; "" if it is not known to have."""
+        if (old := self.history.renamed_from) is None:
+            return ""
+        by = f"commit {self.history.made_by[:12]}" if self.history.made_by else "an uncommitted change"
+        was = old.address.short(self.tool.default_host)
+        return f"{self.place} locks {self.release}, which {by} put in the place of {was}, with the same hashes"
+
+    @property
     def failing_release(self) -> str:
         """Provider and version of the message; those that are locked where it names no other version."""
         return f"{self.name} {self.message.version}" if self.is_of_other_version else self.release

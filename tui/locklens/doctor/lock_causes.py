@@ -321,12 +321,8 @@ def wrong_source(x: Examined) -> Judgement | None:
         words = f"the root requires {x.address}{f' ({places})' if places else ''}, and the run asked for another"
         return Judgement(_NO, words)
     words = f"the message says so: {host} has no {x.name}{by}"
-    renamed = ""
-    if (old := x.history.renamed_from) is not None:
-        by = f"commit {x.history.made_by[:12]}" if x.history.made_by else "an uncommitted change"
-        was = old.address.short(x.tool.default_host)
-        renamed = f"; {x.place} locks {x.release}, which {by} put in the place of {was}, with the same hashes"
-    elif x.entry is not None:
+    renamed = f"; {x.renamed_words}" if x.renamed_words else ""
+    if x.entry is not None and not renamed:
         words = f"{words}; {x.place} locks {x.release}, so that it likely had it once"
         return Judgement(_LIKELY, words, "the same request with a token, or its publisher", basis=Basis.RUN)
     trouble = x.today.listing.trouble if x.today.listing is not None else None

@@ -296,10 +296,10 @@ def mistyped_host(x: Examined) -> Judgement | None:
     """Judge a host without an address: it is likely mistyped where its name is nearly that of one that is known here.
 
     One that is not alike may be where the provider was moved to, if the lock file has it of a host which nothing
-    requires any more.
+    requires any more, or had it of another one before the entry of now.
     """
     address = x.address
-    if x.message.reason is not _N.NAME or x.entry is not None or address is None or not x.required:
+    if x.message.reason is not _N.NAME or address is None or not x.required:
         return None
     if x.configuration.unknown_reason:
         return None  # something that is not read may require the locked one
@@ -307,9 +307,15 @@ def mistyped_host(x: Examined) -> Judgement | None:
     same = (one for one in x.lock.entries if (one.address.namespace, one.address.type) == name)
     held = next((one for one in same if not x.configuration.requires(one.address)), None)
     words = f"{first.file}:{first.line} requires {address}, whose host name was not found"
-    if held is not None:
+    if x.entry is not None:
+        held = x.history.renamed_from
+        if held is None or held.address.host == address.host:
+            return None  # its host was known when it was locked
+        words = f"{words}; {x.renamed_words}"
+    elif held is not None:
         words = f"{words}; {x.lock.path}:{held.line} locks {held.address}, which nothing requires any more"
-    known = {one.host: str(one) for one in sorted({*x.configuration.required(), *x.lock.by_address})}
+    named = {*x.configuration.required(), *x.lock.by_address, *([held.address] if held is not None else ())}
+    known = {one.host: str(one) for one in sorted(named)}
     known |= {tool.default_host: f"{tool.product}'s own registry" for tool in DIALECTS.values()}
     edits, near = min((_edits(address.host, host), host) for host in known if host != address.host)
     if edits <= _MOST_MISTYPED:
