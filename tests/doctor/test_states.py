@@ -307,6 +307,12 @@ def test_no_upgrade_is_offered_where_the_message_says_that_no_version_fits(made:
         command = "locklens upgrade acme/demo=1.4.2 --edit-constraints --root=live/prod"
         assert "locklens upgrade acme/demo --root=live/prod" not in fixes
         assert note is None or fixes[command] == note
+    log = folder / "ci.log"
+    log.write_text(f"$ terraform init -upgrade\n{log.read_text('utf-8')}", "utf-8")
+    document = doctor(folder, "--offline", "ci.log")
+    words = "the message says that the source it asked has no version that satisfies ~> 2.0"
+    assert document["causes"][0]["evidence"].startswith(words), "an upgrade asks whatever is locked"
+    assert [one["command"] for one in document["remedies"]] == [command]
 
 
 def test_a_fix_that_was_undone_is_no_later_change(made: Any, doctor: Any) -> None:

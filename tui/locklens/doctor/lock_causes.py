@@ -252,8 +252,9 @@ def _conflict(x: Examined) -> Judgement | None:
         words = x.configuration.unknown_reason or f"nothing in {x.where} requires {x.name}"
         missing = "the configuration of the failing run: -- ROOT" if x.error is not None else "the root's configuration"
         return Judgement(_UNKNOWN, words, missing)
-    version = x.entry.version if x.entry is not None else None
     is_about_listing = x.message.kind == "no-matching-release"
+    is_met = x.entry is not None and not (is_about_listing and x.message.is_of_upgrade)  # which asks whatever is locked
+    version = x.entry.version if x.entry is not None and is_met else None
     places, said, unknown = _excluding_constraints(x), x.message.constraints, x.configuration.unknown_constraints
     if is_about_listing and said is not None and unknown and {*said.terms} > {*constraints.terms}:
         constraints, places = said, f"{places}, and the message alone tells the rest: {unknown}"
