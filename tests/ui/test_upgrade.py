@@ -536,12 +536,14 @@ async def test_cooldown(opening: Opening) -> None:
         assert "[ ] acme/young" in on.rows
         assert "no cooldown: releases of any age" in on.status
         await on.press("c")
-        assert "cooldown: 30 days" in on.status
+        assert "cooldown: 30 days, by the policy" in on.status
     async with opening(cooldown=None) as on:
         assert "[ ] acme/young" in on.rows
         assert "no cooldown" in on.status
         await on.press("c")
-        assert "cooldown: 7 days" in on.status
+        assert "cooldown: 7 days, as the policy sets none" in on.status
+        on.upgrades.end_message()
+        await until(on, lambda: "own cooldown 7 d" in on.status)
 
 
 async def test_preview(opening: Opening, tmp_path: Path) -> None:
@@ -555,7 +557,7 @@ async def test_preview(opening: Opening, tmp_path: Path) -> None:
         assert operation.edits_constraints
     async with opening(is_offline=True) as on:
         for _ in range(2):
-            await until(on, lambda: on.status == "cooldown 7 d | offline: no upgrade can be planned")
+            await until(on, lambda: on.status == "policy cooldown 7 d | offline: no upgrade can be planned")
             await on.press("space")
             await until(on, lambda: on.status.startswith("1 provider selected in 1 root"))
             assert "offline: no upgrade can be planned" in on.status

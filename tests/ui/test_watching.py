@@ -128,6 +128,29 @@ async def test_a_policy_that_was_named_is_watched_too(running: Running, tmp_path
             await until(on, lambda: "cooldown 14 d" in on.text)
 
 
+@pytest.mark.parametrize(
+    ("before", "presses", "switched"),
+    [(b"", 1, "own cooldown 7 d"), (b"", 2, "no cooldown"), (b"cooldown = 3\n", 1, "policy cooldown 3 d ignored")],
+)
+async def test_a_cooldown_that_the_policy_sets_later_ends_the_users_own(
+    running: Running, tmp_path: Path, before: bytes, presses: int, switched: str
+) -> None:
+    top, policy = repository(tmp_path / "top", {f"a/{LOCK}": OLD}), tmp_path / "named.toml"
+    policy.write_bytes(before)
+    request = ReviewRequest(partial(open_git, top), policy=policy)
+    async with running(LockLens(request)) as on:
+        await on.press("2")
+        await on.settle()
+        for _ in range(presses):
+            await on.press("c")
+        on.screen.end_message()
+        await until(on, lambda: switched in on.lines[-2])
+        policy.write_bytes(b'cooldown = 14\nfail_on = "warn"\n')
+        if presses == 1:
+            await until(on, lambda: "cooldown: 14 days, by the policy; the policy changed" in on.lines[-2])
+        await until(on, lambda: "policy cooldown 14 d" in on.lines[-2] and "ignored" not in on.lines[-2])
+
+
 async def test_of_the_files_that_changed_together_the_lock_files_are_named(running: Running, tmp_path: Path) -> None:
     top = repository(tmp_path / "top", {f"{root}/{LOCK}": OLD for root in "abc"})
     async with running(source_of(top)) as on:

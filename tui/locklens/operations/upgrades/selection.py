@@ -46,17 +46,28 @@ class UpgradePolicy(Struct, frozen=True):
         policy: The policy that applies: cooldown, allow list, pins and required platforms.
         takes_majors: True if major versions are eligible, so that they are selected together with the others.
         ignores_cooldown: True if releases of any age are recommended.
+        own_cooldown: The user's cooldown in days, where the policy sets none; None for no cooldown.
     """
 
     policy: Policy = Policy()
     limit: BumpLimit = BumpLimit.ANYWHERE
     takes_majors: bool = False
     ignores_cooldown: bool = False
+    own_cooldown: int | None = None
 
     @property
     def cooldown(self) -> int | None:
         """Minimum age of a release in days; None for no cooldown."""
-        return None if self.ignores_cooldown else self.policy.cooldown
+        days = self.own_cooldown if self.policy.cooldown is None else self.policy.cooldown
+        return None if self.ignores_cooldown else days
+
+    @property
+    def cooldown_words(self) -> str:
+        """The cooldown that applies, and its source."""
+        days = self.policy.cooldown
+        if days is not None:
+            return f"policy cooldown {days} d{' ignored' if self.ignores_cooldown else ''}"
+        return "no cooldown" if self.cooldown is None else f"own cooldown {self.cooldown} d"
 
     @property
     def heeded(self) -> Policy:
@@ -70,10 +81,15 @@ class UpgradePolicy(Struct, frozen=True):
 
     def with_cooldown_toggled(self) -> UpgradePolicy:
         """Switch the cooldown off, or on: that of the policy, or the usual one where it sets none."""
-        if self.cooldown is not None:
-            return replace(self, ignores_cooldown=True)
-        days = USUAL_COOLDOWN if self.policy.cooldown is None else self.policy.cooldown
-        return replace(self, policy=replace(self.policy, cooldown=days), ignores_cooldown=False)
+        if self.policy.cooldown is not None:
+            return replace(self, ignores_cooldown=not self.ignores_cooldown)
+        return replace(self, own_cooldown=None if self.own_cooldown is not None else USUAL_COOLDOWN)
+
+    def under(self, policy: Policy) -> UpgradePolicy:
+        """Return the same conditions under another policy; the user's own cooldown ends where that sets another one."""
+        if policy.cooldown == self.policy.cooldown:
+            return replace(self, policy=policy)
+        return replace(self, policy=policy, ignores_cooldown=False, own_cooldown=None)
 
     def allows(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
         """True if a version is on the allow list, or there is none."""

@@ -34,6 +34,7 @@ from locklens.ui.upgrade.selecting import (
     stepped,
     toggled,
     toggled_eligible,
+    under_policy,
     with_cooldown_toggled,
     with_majors_toggled,
     with_next_limit,
@@ -180,7 +181,9 @@ class UpgradeScreen(RowActionsScreen):
         """Start the lookup once the configurations are read."""
         if self.review is not None and self.review.policy != self._policy:
             self._policy = self.review.policy
-            self.selection = self.selection.with_terms(replace(self.selection.terms, policy=self.review.policy))
+            self.selection, words = under_policy(self.selection, self.review.policy)
+            if words:
+                self.announce(words)
         if self.review is not None and not self.is_asking and not self._reading.is_running and self.error is None:
             self._read_candidates(self.review, self.top)
         self.refresh_list()

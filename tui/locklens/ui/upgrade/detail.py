@@ -96,9 +96,8 @@ def upgrade_status(
         parts += [Piece(f"{providers} selected in {roots}", Role.GOOD), Piece(fetch_words(fetch))]
     elif not is_offline:
         parts += [Piece(nothing_selected(selection), Role.DIM)]
-    cooldown = selection.terms.cooldown
     terms = [
-        Piece(f"cooldown {cooldown} d" if cooldown is not None else "no cooldown", Role.DIM),
+        Piece(selection.terms.cooldown_words, Role.DIM),
         Piece(str(selection.terms.limit) if selection.terms.limit is not BumpLimit.ANYWHERE else "", Role.DIM),
         Piece("majors included" if selection.terms.takes_majors else "", Role.DIM),
     ]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from locklens.operations.upgrades import UpgradeCandidates
+    from locklens.policy import Policy
 
 UPGRADE_KEYS = KeyTable(
     KeyGroup(
@@ -180,9 +181,23 @@ def with_majors_toggled(selection: UpgradeSelection) -> Chosen:
 def with_cooldown_toggled(selection: UpgradeSelection) -> Chosen:
     """Switch the cooldown off, or on: that of the policy, or the usual one."""
     terms = selection.terms.with_cooldown_toggled()
-    days = terms.cooldown
-    words = "no cooldown: releases of any age" if days is None else f"cooldown: {counted(days, 'day')}"
-    return _by_terms(selection, terms, words)
+    return _by_terms(selection, terms, _cooldown_in_words(terms))
+
+
+def under_policy(selection: UpgradeSelection, policy: Policy) -> Chosen:
+    """Apply another policy, and name its cooldown where that ends what the user had switched."""
+    before, terms = selection.terms, selection.terms.under(policy)
+    is_ended = (before.ignores_cooldown, before.own_cooldown) != (terms.ignores_cooldown, terms.own_cooldown)
+    if not is_ended:
+        return Chosen(selection.with_terms(terms))
+    return _by_terms(selection, terms, f"{_cooldown_in_words(terms)}; the policy changed")
+
+
+def _cooldown_in_words(terms: UpgradePolicy) -> str:
+    if terms.cooldown is None:
+        return "no cooldown: releases of any age"
+    source = "as the policy sets none" if terms.policy.cooldown is None else "by the policy"
+    return f"cooldown: {counted(terms.cooldown, 'day')}, {source}"
 
 
 def _by_terms(selection: UpgradeSelection, terms: UpgradePolicy, words: str) -> Chosen:
