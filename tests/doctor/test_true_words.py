@@ -538,6 +538,29 @@ def test_the_address_of_a_locked_provider_is_likely_right(made: Any, doctor: Any
     assert asked["note"] == "its address was right when it was locked, unless the entry was written by hand"
 
 
+def test_a_registry_without_the_provider_lists_no_versions_of_it(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["download-damaged"])
+    for file in (folder / "live/prod").iterdir():
+        if file.is_file():
+            file.write_bytes(file.read_bytes().replace(b"acme/demo", b"acme/gone"))
+    git(folder, "commit", "--amend", "-qam", "gone from the registry")
+    first = doctor(folder, "--", "live/prod")["causes"][0]
+    assert (first["id"], first["verdict"], first["evidence"]) == (
+        "yanked",
+        "yes",
+        "registry.terraform.io has no acme/gone",
+    )
+    told = doctor(folder, "--format", "text", "--", "live/prod")
+    assert "The registry does not have the provider. [CONFIRMED]" in told
+    _log(folder, (QUERY, LIST.format("acme/gone", UNKNOWN.format("acme/gone"))), boxed=False)
+    causes = {one["id"]: one for one in doctor(folder, "real.log", "--", "live/prod")["causes"]}
+    assert "yanked" not in causes
+    words = (
+        ", and it has none now; live/prod/.terraform.lock.hcl:4 locks acme/gone 1.4.2, so that it likely had it once"
+    )
+    assert causes["wrong-source"]["evidence"].endswith(words)
+
+
 @pytest.mark.parametrize("is_committed", [True, False])
 def test_an_address_that_was_replaced_in_the_lock_file_too_is_changed_back(
     is_committed: bool, made: Any, doctor: Any

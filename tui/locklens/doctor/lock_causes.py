@@ -323,18 +323,20 @@ def wrong_source(x: Examined) -> Judgement | None:
         return Judgement(_NO, words)
     words = f"the message says so: {host} has no {x.name}{by}"
     renamed = f"; {x.renamed_words}" if x.renamed_words else ""
+    trouble = x.today.listing.trouble if x.today.listing is not None and not x.today.listing.is_offline else None
+    if is_gone := trouble is not None and trouble.is_no:
+        words = f"{words}, and it has none now"
     if x.entry is not None and not renamed:
         words = f"{words}; {x.place} locks {x.release}, so that it likely had it once"
         return Judgement(_LIKELY, words, "the same request with a token, or its publisher", basis=Basis.RUN)
-    trouble = x.today.listing.trouble if x.today.listing is not None else None
-    if x.today.listing is not None and x.today.listing.is_known and trouble is None:
+    if x.today.listing is not None and x.today.listing.is_known and x.today.listing.trouble is None:
         return Judgement(
             _UNKNOWN, f"{words}; it lists versions of it here{renamed}", _SAME_REQUEST, x.today.listing.as_of
         )
     if host not in _DEFAULT_HOSTS:
         return Judgement(_LIKELY, f"{words}{renamed}", "the same request with a token", basis=Basis.RUN)
-    if trouble is not None and trouble.is_no:
-        return Judgement(_YES, f"{words}, and it has none now{renamed}", basis=Basis.RUN)
+    if is_gone:
+        return Judgement(_YES, f"{words}{renamed}", basis=Basis.RUN)
     return Judgement(_LIKELY, f"{words}; a proxy may have answered 404, too{renamed}", _SAME_REQUEST, basis=Basis.RUN)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
-from locklens.dialect import OPENTOFU
+from locklens.dialect import DIALECTS, OPENTOFU
 from locklens.doctor.copy_causes import ASK_PLATFORM
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
@@ -246,8 +246,14 @@ def yanked(x: Examined) -> Judgement | None:
             missing = f"{missing} of the runner"
             return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
         return Judgement(_NO, words, as_of=listing.as_of)
+    is_gone = listing.trouble is not None  # the whole provider, of which an answer about it says nothing more
+    if is_gone and x.message.kind == "provider-unknown":
+        return None
     number = counted(len(listing.versions), "version") if listing.versions else "no version at all"
     words = f"{x.address.host} {x.today.lists} {number}, and not {version}"
+    title = ""
+    if is_gone:
+        words, title = f"{x.address.host} {'had' if listing.is_offline else 'has'} no {x.name}", _PROVIDER_GONE
     if x.error is None and not x.places.asks_registry:
         return Judgement(_NO, f"{words}, and the settings let init ask no registry", as_of=listing.as_of)
     # For a copy in the plugin cache, OpenTofu, unlike Terraform, asks no registry for versions.
@@ -257,14 +263,21 @@ def yanked(x: Examined) -> Judgement | None:
     if listing.is_offline:
         missing = "what it lists now: run without --offline"
         if is_said:
-            return Judgement(_LIKELY, f"the message says so, and {words}", missing, listing.as_of, basis=Basis.RUN)
-        return Judgement(_UNKNOWN, words, missing, listing.as_of, basis=Basis.GUESS)
+            words = f"the message says so, and {words}"
+            return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
+        return Judgement(_UNKNOWN, words, missing, listing.as_of, basis=Basis.GUESS, title=title)
     if x.today.hashes_of:
         words = f"{words}; the locked hashes are of {x.today.hashes_of}, so there may never have been one"
         return Judgement(_UNKNOWN, words, "the versions that the publisher announced", listing.as_of)
     if is_said:
         words = f"the message says so, and {words}"
-    return Judgement(_YES, words, as_of=listing.as_of, basis=Basis.RUN if is_said else Basis.HERE)
+    if is_gone and x.address.host not in {tool.default_host for tool in DIALECTS.values()}:
+        missing = "the same request with a token"
+        return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.HERE, title=title)
+    return Judgement(_YES, words, as_of=listing.as_of, basis=Basis.RUN if is_said else Basis.HERE, title=title)
+
+
+_PROVIDER_GONE = "the registry does not have the provider"
 
 
 def _as_offered(x: Examined, judged: Judgement) -> Judgement:
