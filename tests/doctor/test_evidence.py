@@ -541,6 +541,9 @@ def test_a_refused_request_for_one_version_is_repeated_and_tried(made: Any, doct
     assert "here too" not in _evidence(document)["credentials"], "a failure here may have another reason"
     (command,) = (one["command"] for one in document["remedies"] if one["id"] == "test-credentials")
     assert command.endswith("/v1/providers/acme/demo/1.4.2/download/linux/amd64")
+    (command,) = (one["command"] for one in doctor(folder, log)["remedies"] if one["id"] == "test-credentials")
+    platform = this_platform().replace("_", "/")  # assumed: who answers is the same for any
+    assert command.endswith(f"/v1/providers/acme/demo/1.4.2/download/{platform}")
 
 
 def test_a_given_package_is_held_against_its_own_provider_alone(made: Any, doctor: Any, tmp_path: Path) -> None:

@@ -547,7 +547,7 @@ def _tried_url(x: Examined, host: str) -> tuple[str, str]:
     mirror = x.failing_mirror
     last, index = "versions", "index.json"
     if x.message.is_of_version:
-        platform = x.platform.replace("_", "/") or "OS/ARCH"
+        platform = x.platform_on_disk.replace("_", "/")  # of any, the same one answers
         last, index = f"{x.message.version}/download/{platform}", f"{x.message.version}.json"
     named = x.address if x.address is not None else "HOST/NAMESPACE/TYPE"
     path = f"{x.address.namespace}/{x.address.type}" if x.address is not None else "NAMESPACE/TYPE"
