@@ -315,6 +315,30 @@ def test_no_upgrade_is_offered_where_the_message_says_that_no_version_fits(made:
     assert [one["command"] for one in document["remedies"]] == [command]
 
 
+def test_a_lock_file_that_was_left_behind_is_moved_to_its_configuration(made: Any, doctor: Any) -> None:
+    lock = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9"))
+    folder = made(SampleIncident("", ("none",), (lock,), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))))
+    (folder / "ci.log").unlink(missing_ok=True)
+    (folder / "live/moved").mkdir()
+    git(folder, "mv", "live/prod/main.tf", "live/moved/main.tf")
+    git(folder, "commit", "-qm", "move the root")
+    document = doctor(folder, "--", "live/moved")
+    for cause in document["causes"][:2]:
+        assert (cause["id"], cause["verdict"]) == ("not-locked", "yes")
+        assert cause["evidence"].endswith(
+            f"and live/moved has no lock file; {LOCK} is still where its configuration was before"
+        )
+    first = document["remedies"][0]
+    assert (first["id"], first["trust"], first["bytes"]) == ("move-file", "none", 0)
+    assert first["command"] == f"git mv -- {LOCK} live/moved/.terraform.lock.hcl"
+    main_tf = folder / "live/moved/main.tf"
+    (folder / "live/prod/main.tf").write_bytes(main_tf.read_bytes())  # copied, and not moved: its lock file is its own
+    assert "move-file" not in [one["id"] for one in doctor(folder, "--", "live/moved")["remedies"]]
+    (folder / "live/prod/main.tf").unlink()
+    subprocess.run(first["command"].split(), check=True, cwd=folder)
+    assert doctor(folder, "--", "live/moved")["remedies"] == []
+
+
 def test_a_fix_that_was_undone_is_no_later_change(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["platform-missing"])
     options, before = INCIDENTS["platform-missing"].options, (folder / LOCK).read_bytes()

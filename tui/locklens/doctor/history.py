@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
-    from locklens.doctor import PastEntry
+    from locklens.doctor import ElsewhereEntry, PastEntry
     from locklens.lockfile import LockEntry
 
 
@@ -47,6 +47,8 @@ class EntryHistory(Struct, frozen=True):
         is_constraint_of_here: True if the constraint of the message may be in the configuration, or was in a commit.
         removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
         is_ignored: True if git ignores the lock file, which is not there.
+        left: The entry in the lock file that is still where the root's configuration was before, as git tells, if the
+            root has no lock file.
     """
 
     states: tuple[PastEntry, ...] = ()
@@ -72,3 +74,4 @@ class EntryHistory(Struct, frozen=True):
     is_constraint_of_here: bool = True
     removed_by: str = ""
     is_ignored: bool = False
+    left: ElsewhereEntry | None = None

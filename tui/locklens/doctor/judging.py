@@ -489,7 +489,7 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
         left = {name for name, root in written if root in roots} - {other.examined.name for _, other in group}
         if remedy.write and (others := sorted(left)):
             unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
-        size = None if remedy.is_of_all and has_several.providers else remedy.size
+        size = None if remedy.is_of_all and has_several.providers and remedy.size else remedy.size
         note = clauses(remedy.note, *unsaid)
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note)
         is_of_some = has_several.roots and len(roots) < len(everywhere)

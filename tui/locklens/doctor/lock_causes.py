@@ -173,7 +173,9 @@ def not_locked(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, f"{words}, and was not for the failing run: {_OF_OTHERS}", LOCK_OF_RUN)
         return Judgement(_NO, words)
     place = f"{x.own_root} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
-    if x.history.removed_by:
+    if x.history.left is not None:
+        place = f"{place}; {x.history.left.lock_file} is still where its configuration was before"
+    elif x.history.removed_by:
         place = f"{place}: {x.history.removed_by} removed it"
     elif not x.lock.exists and x.history.states and x.history.states[0].entry is not None:
         place = f"{place}: it was deleted since commit {x.history.states[0].commit[:12]}, which is the newest one of it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from locklens.text import clauses, counted, shell_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from locklens.doctor import PastEntry
+    from locklens.doctor import ElsewhereEntry, PastEntry
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.lockfile import LockEntry
@@ -97,6 +98,13 @@ def restored_file(x: Examined, commit: str) -> Remedy:
     note = "all that was changed in the file since then is lost"
     cost = _NONE if commit in x.history.without_new else _LOW
     return Remedy("restore-file", f"Restore the lock file of commit {revision}", 1, cost, 0, command, note)
+
+
+def moved_file(x: Examined, left: ElsewhereEntry) -> Remedy:
+    """Return the remedy that moves the lock file which was left behind to its configuration."""
+    command = shell_words([*x.shell.git, "mv", "--", left.lock_file, x.lock.path])
+    title = f"Move the lock file from {posixpath.dirname(left.lock_file) or 'the top folder'} to its configuration"
+    return Remedy("move-file", title, 1, _NONE, 0, command, "then commit it", is_of_all=True)
 
 
 def fix_entry(one: Affected) -> Iterator[Remedy]:

@@ -16,7 +16,7 @@ from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
-from locklens.doctor.past_remedies import earlier, fitting_past, fix_entry, restored, restored_file
+from locklens.doctor.past_remedies import earlier, fitting_past, fix_entry, moved_file, restored, restored_file
 from locklens.doctor.provider_remedies import (
     NEW_DECISION,
     fix_constraint,
@@ -298,6 +298,8 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         orphans = [str(each) for each in unrequired if x.searched_by_run or is_for_twin(each, x.lock, x.configuration)]
         if orphans:
             note = f"{one.line('prune')} removes what nothing requires, as init would: {listing(orphans, 3)}; {note}"
+    if x.history.left is not None and x.constraints.admits(x.history.left.entry.version):
+        yield moved_file(x, x.history.left)
     entries = [entry for _, entry in locked_states(x.history.before_loss)]
     was = next((entry for entry in entries if entry.address == x.address), None)
     if was is not None and not x.lock.exists and not x.fitting and x.constraints.admits(was.version):

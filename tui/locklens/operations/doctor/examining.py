@@ -24,13 +24,14 @@ from locklens.operations.doctor.changed_roots import ChangedRoots
 from locklens.operations.doctor.copies import CopyFinder, is_absolute, is_of_cache
 from locklens.operations.doctor.places import of_provider
 from locklens.operations.root_modules import tool_of
+from locklens.project import configuration_files
 from locklens.project.clifiles import this_platform
 from locklens.text import listing
 from locklens.versions import Constraints, Version
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.lines import FilePlace
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from locklens.operations.doctor.log_roots import Checkout
     from locklens.operations.doctor.places import Sources
     from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
-    from locklens.operations.root_modules import Root
 
 
 _MOST_READ = 200
@@ -224,6 +224,7 @@ class Examiner:
             is_constraint_of_here=self._has_constraint(one),
             removed_by=removed_by,
             is_ignored=is_ignored,
+            left=self._left(one),
         )
 
     def _chosen(self, one: DoctorSubject, past: Sequence[PastEntry]) -> LockEntry | None:
@@ -266,6 +267,21 @@ class Examiner:
         path = one.root.lock.path
         is_ignored = not one.root.lock.exists and self._history.is_ignored(path)
         return self._history.removed_by(path, one.address), is_ignored
+
+    def _left(self, one: DoctorSubject) -> ElsewhereEntry | None:
+        """Return the committed entry in the one lock file of a folder whose configuration is that of the root now."""
+        root, address, tree = one.root, one.address, self._checkout.tree
+        if root.lock.exists or address is None or one.fitting:
+            return None
+        own = [file for file in root.configuration.files if posixpath.dirname(file) == root.path]
+        found = []
+        for path, other in self._elsewhere(address).items():
+            moved = (posixpath.join(path, posixpath.basename(file)) for file in own)
+            if not configuration_files(tree.list(path), root.tool) and self._had_source(moved, address):
+                found += [
+                    other for state in self._history.past(other.lock_file, address)[:1] if state.entry is not None
+                ]
+        return found[0] if len(found) == 1 else None
 
     def _tool_commit(self, one: DoctorSubject) -> str:
         """Return the newest commit with the other tool's entry, if the last change took it away; "" for any other."""
@@ -316,7 +332,10 @@ class Examiner:
         if any(root.configuration.unknown_reason for root in roots) or any(registries & one for one in required):
             return False
         name = error.provider or str(address)
-        return all(self._roots.had_requirement(root.path, name) or self._had_source(root, address) for root in roots)
+        return all(
+            self._roots.had_requirement(root.path, name) or self._had_source(root.configuration.files, address)
+            for root in roots
+        )
 
     def _had_call(self, one: DoctorSubject) -> bool:
         """True if a commit has the module's call that an error shows, and no file of the root has it now."""
@@ -326,10 +345,10 @@ class Examiner:
             return False
         return self._history.had_words(file, [words], is_new=False)
 
-    def _had_source(self, root: Root, address: ProviderAddress) -> bool:
-        """True if a commit of a file of a root has a source address."""
+    def _had_source(self, files: Iterable[str], address: ProviderAddress) -> bool:
+        """True if a commit of some file has a source address."""
         ends = [f'{start}{address.namespace}/{address.type}"' for start in '"/']
-        pairs = ((file, end) for file in sorted(root.configuration.files) for end in ends)
+        pairs = ((file, end) for file in sorted(files) for end in ends)
         return any(self._history.had_words(file, [end], is_new=False) for file, end in pairs)
 
     def _has_constraint(self, one: DoctorSubject) -> bool:
