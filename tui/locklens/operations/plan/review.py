@@ -346,11 +346,11 @@ def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding]
 def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head: bool) -> Review:
     """Leave out findings that are only about the state that the plan, compared with HEAD or without a commit, replaces.
 
-    The way back to the entry of the base, and without a commit an undo, go to a known state: a downgrade, fewer hashes,
+    Without a commit, the way back to the entry of the base, and an undo, go to a known state: a downgrade, fewer hashes,
     or hashes of the version that is replaced say something of the state before the plan, not of its result. The same is
-    true of a file that could not be read before. The step from HEAD to any other entry is one that Review shows. The
-    restored entry of an older commit is not known to be good: of two versions with the same hashes, one was edited, and
-    only the signed release tells which.
+    true of a file that could not be read before. The step from HEAD is one that Review shows, to the entry of another
+    base, too. The restored entry of an older commit is not known to be good: of two versions with the same hashes, one
+    was edited, and only the signed release tells which.
     """
 
     def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding | None:
@@ -359,7 +359,8 @@ def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head:
         elif _is_as_committed(root, change, unlike):
             # That the replaced entry was signed by another key is no finding of the base, which has this signer.
             is_of_replaced = finding.rule == _OTHER_KEY and change.kind is not ChangeKind.UNCHANGED
-            is_over = is_of_replaced or _is_of_the_step(finding, change)
+            is_before = finding.rule == _REPUBLISHED or not is_from_head
+            is_over = is_of_replaced or (is_before and _is_of_the_step(finding, change))
         elif plan.proposal.undoes:
             is_over = not is_from_head and _is_of_the_step(finding, change)
         else:
@@ -496,6 +497,7 @@ def _accepted(review: Review, unlike: _Unlike, base: str) -> Review:
     def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding:
         is_of_entry = RULES[finding.rule].subject is not RuleSubject.CONFIGURATION
         is_committed = change is not None and is_of_entry and _is_as_committed(root, change, unlike)
+        is_committed = is_committed and not _is_of_the_step(finding, change)
         return replace(finding, accepted=_already_in(base)) if is_committed else finding
 
     return _judged(review, judge)
