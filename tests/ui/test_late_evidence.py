@@ -28,7 +28,9 @@ from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Rev
 from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
+from locklens.ui.clipboard import markdown_text, review_markdown
 from locklens.ui.review import ReviewScreen
+from locklens.ui.review.actions import copy_choices
 from locklens.ui.shell import Throttle
 
 if TYPE_CHECKING:
@@ -118,6 +120,29 @@ async def test_rows_fill_in_while_the_list_is_there(three: Review, running: Runn
         assert on.text.count("0 of 4") == 3
         assert "asking" not in on.text
         assert "as of 14:02 UTC" in on.text
+
+
+async def test_nothing_is_ok_in_a_detail_or_in_what_leaves_the_screen_while_registries_are_asked(
+    three: Review, running: Running, samples: Samples
+) -> None:
+    same = settled(samples.change("acme/same"))
+    source = StepSource(replace(three, roots=tuple(replace(root, changes=(same,)) for root in three.roots)))
+    async with running(source, settled=False, size=(120, 40)) as on:
+        await until(on, lambda: "… of 4" in on.text)
+        await on.go_to("acme/same")
+        shown = "\n".join(line.text for line in on.detail.lines)
+        members = shown.partition("IN 3 ROOTS")[2].splitlines()[1:4]
+        assert [line.split() for line in members] == [["…", f"infra/{name}"] for name in ("a", "b", "c")]
+        texts = {choice.label: choice.text for choice in copy_choices(on.current.node)}
+        assert texts["Markdown"].endswith("3 roots: not all is known")
+        assert review_markdown(on.screen.review).startswith(f"- **locklens review**{markdown_text(' unknown, ')}")
+        on.screen.action_export("markdown")
+        await on.pilot.pause()
+        assert "nothing to export so far: the lookup has not ended" in on.text
+        source.serving[0].end.set()
+        await on.settle()
+        assert "infra/a" in "\n".join(line.text for line in on.detail.lines)
+        assert "not all is known" not in "\n".join(choice.text for choice in copy_choices(on.current.node))
 
 
 async def test_cursor_folds_and_detail_stay_while_rows_change(

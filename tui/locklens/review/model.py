@@ -330,9 +330,14 @@ class Change(Struct, frozen=True):
         return worst(self.findings)
 
     @property
+    def is_settled(self) -> bool:
+        """True if no lookup about it is outstanding."""
+        return self.evidence is not None or self.new is None
+
+    @property
     def lacks_facts(self) -> bool:
         """True if not all is known of its releases, so that it is not ok without a finding, either."""
-        return self.evidence is not None and bool(self.evidence.problems)
+        return not self.is_settled or (self.evidence is not None and bool(self.evidence.problems))
 
     @property
     def unverified(self) -> Unverified | None:

@@ -17,7 +17,6 @@ from locklens.lines import Line, Role, Span, line
 from locklens.review import VERIFIED
 from locklens.review.model import Bump, Change, ChangeKind, Finding, Review
 from locklens.review.reports import failing_words, side_words
-from locklens.review.reports.evidence_lines import is_settled
 from locklens.text import ID_DIGITS, counted, identity_of, listing, size_words
 
 if TYPE_CHECKING:
@@ -248,7 +247,7 @@ def unverified_in_row(hashes: HashCount) -> Span:
 def _alarm(change: Change) -> tuple[bool, bool, int]:
     """Sort key: unsettled changes, then failed ones, then the most hashes that are not verified."""
     evidence = change.evidence
-    return is_settled(change), evidence is None or not evidence.problems, -change.hashes.unverified
+    return change.is_settled, evidence is None or not evidence.problems, -change.hashes.unverified
 
 
 _BAR = 10

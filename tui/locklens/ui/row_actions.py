@@ -14,7 +14,7 @@ from locklens.errors import LockLensError
 from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
 from locklens.review.evidence import packages_to_compare
-from locklens.review.reports.evidence_lines import is_settled, page_of_release
+from locklens.review.reports.evidence_lines import page_of_release
 from locklens.text import listing
 from locklens.ui import views
 from locklens.ui.clipboard import copied_line, copy_text
@@ -145,6 +145,11 @@ class RowActionsScreen(TwoPaneScreen):
         facts = {"review": review, "is_offline": self.source.is_offline, "fail_on": self.source.request.fail_on}
         return render_report(self.VIEW.name, form, self.reported(review), **facts)
 
+    @property
+    def is_complete(self) -> bool:
+        """True if all is known that the screen's reports tell."""
+        return self.review is not None and not self.is_asking
+
     def reported(self, review: Review) -> object:
         """Return the subject of the screen's reports."""
         return review
@@ -250,7 +255,7 @@ class RowActionsScreen(TwoPaneScreen):
         files = {lock_file for lock_file, _ in selected}
         roots = [root for root in self.review.roots if root.lock_file in files]
         return len(roots) == len(files) and all(
-            is_settled(change)
+            change.is_settled
             for root in roots
             for change in root.changes
             if (root.lock_file, change.address) in selected
@@ -397,8 +402,8 @@ class RowActionsScreen(TwoPaneScreen):
 
     def action_export(self, form: str) -> None:
         """Ask for the file of the report."""
-        if self.review is None:
-            self.refuse("nothing to export yet")
+        if not self.is_complete:
+            self.refuse("nothing to export so far: the lookup has not ended")
             return
         report = REPORTS[self.VIEW.name, form]
         suggestion = f"locklens-{self.VIEW.name}.{report.suffix}"

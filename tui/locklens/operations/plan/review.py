@@ -346,11 +346,11 @@ def _judged(review: Review, judge: Callable[[RootReview, Change | None, Finding]
 def _of_the_result(review: Review, unlike: _Unlike, plan: Plan, *, is_from_head: bool) -> Review:
     """Leave out findings that are only about the state that the plan, compared with HEAD or without a commit, replaces.
 
-    Without a commit, the way back to the entry of the base, and an undo, go to a known state: a downgrade, fewer hashes,
-    or hashes of the version that is replaced say something of the state before the plan, not of its result. The same is
-    true of a file that could not be read before. The step from HEAD is one that Review shows, to the entry of another
-    base, too. The restored entry of an older commit is not known to be good: of two versions with the same hashes, one
-    was edited, and only the signed release tells which.
+    Without a commit, the way back to the entry of the base, and an undo, go to a known state: a downgrade, fewer
+    hashes, or hashes of the version that is replaced say something of the state before the plan, not of its result. The
+    same is true of a file that could not be read before. The step from HEAD is one that Review shows, to the entry of
+    another base, too. The restored entry of an older commit is not known to be good: of two versions with the same
+    hashes, one was edited, and only the signed release tells which.
     """
 
     def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding | None:
@@ -491,13 +491,13 @@ def _already_in(where: str) -> Accepted:
 def _accepted(review: Review, unlike: _Unlike, base: str) -> Review:
     """Accept findings of changes that restore a committed entry, which was reviewed with its commit.
 
-    Findings about the configuration are not accepted.
+    Findings about the configuration, or about the step to the entry, are not accepted.
     """
 
     def judge(root: RootReview, change: Change | None, finding: Finding) -> Finding:
-        is_of_entry = RULES[finding.rule].subject is not RuleSubject.CONFIGURATION
-        is_committed = change is not None and is_of_entry and _is_as_committed(root, change, unlike)
-        is_committed = is_committed and not _is_of_the_step(finding, change)
+        if change is None or RULES[finding.rule].subject is RuleSubject.CONFIGURATION:
+            return finding
+        is_committed = _is_as_committed(root, change, unlike) and not _is_of_the_step(finding, change)
         return replace(finding, accepted=_already_in(base)) if is_committed else finding
 
     return _judged(review, judge)

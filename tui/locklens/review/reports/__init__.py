@@ -255,12 +255,16 @@ def roots_and_changes(review: Review) -> str:
 
 
 def verdict_words(review: Review) -> str:
-    """The verdict, e.g. "ok", or "warn, 12 of 15 added hashes not verified, offline"."""
+    """The verdict, e.g. "ok", or "warn, 12 of 15 added hashes not verified, offline".
+
+    It is "unknown" instead of "ok" as long as a lookup is outstanding.
+    """
     unverified = unverified_words(review)
     lacking = sum(change.lacks_facts for change in review.changes)
-    if lacking and not unverified:
-        return f"{review.verdict}, not all is known of {counted(lacking, 'change')}"
-    return ", ".join(filter(None, (review.verdict, unverified)))
+    is_unsettled = not all(change.is_settled for change in review.changes)
+    verdict = "unknown" if is_unsettled and review.verdict == "ok" else review.verdict
+    rest = f"not all is known of {counted(lacking, 'change')}" if lacking and (is_unsettled or not unverified) else ""
+    return ", ".join(filter(None, (verdict, unverified, rest)))
 
 
 def failing_words(review: Review, fail_on: str | None, *, is_brief: bool = False) -> str:

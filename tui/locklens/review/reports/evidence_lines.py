@@ -158,7 +158,7 @@ def each_hash_lines(change: Change, *, is_asking: bool, in_full: bool) -> Iterat
     In full, hashes are whole, and unchanged ones of the same release are there too.
     """
     claimed = set(change.claimed)
-    pending = Span("…", Role.DIM) if is_asking and not is_settled(change) else None
+    pending = Span("…", Role.DIM) if is_asking and not change.is_settled else None
     unasked = Span("") if change.new is None else None
     for fact in change.added:
         yield hash_line("+", Role.ADDED, fact, pending or proof_span(fact.proof), in_full=in_full)
@@ -193,11 +193,6 @@ def proof_span(proof: Proof, *, is_gone: bool = False) -> Span:
 
 PROOFS = {proof_span(proof).text: kind.meaning for proof, kind in PROOF_KINDS.items()}
 """The meanings of the words of proofs, best first."""
-
-
-def is_settled(change: Change) -> bool:
-    """True if no lookup about a change is outstanding."""
-    return change.evidence is not None or change.new is None
 
 
 def shared_problems(changes: Iterable[Change]) -> Mapping[tuple[str, str], int]:

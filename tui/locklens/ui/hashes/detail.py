@@ -18,7 +18,6 @@ from locklens.review.reports.evidence_lines import (
     PROOFS,
     comparing_words,
     hash_line,
-    is_settled,
     mirror_lines,
     problem_lines,
     proof_span,
@@ -173,7 +172,7 @@ def _matrix_lines(
 ) -> Iterator[Line]:
     """A line for each platform: proof of its zh and h1, required or not, installable or not."""
     yield from heading("PLATFORMS".ljust(_PLATFORM_WIDTH + 2) + "".join(scheme.ljust(_CELL_WIDTH) for scheme in Scheme))
-    if not is_settled(change) and is_asking:
+    if not change.is_settled and is_asking:
         yield line(Span("  … looking up the platform of each hash", Role.DIM), hanging=4)
     required = [str(entry.platform) for entry in policy.platforms]
     by_platform: dict[str | None, list[HashFact]] = {}
@@ -206,7 +205,7 @@ def _platform_line(
         shown = proof_span(of_scheme[0].proof) if of_scheme else Span("-", Role.DIM)
         number = f"{len(of_scheme)} " if len(of_scheme) > 1 else ""
         spans.append(Span((number + shown.text).ljust(_CELL_WIDTH), shown.role))
-    if platform in found.platforms and is_settled(change):
+    if platform in found.platforms and change.is_settled:
         spans.append(_state(platform, found))
     place = FilePlace(root.lock_file, change.new.line_of(facts[0].hash)) if facts else None
     return line(
@@ -241,7 +240,7 @@ def _hash_lines(change: Change, root: RootReview, *, in_full: bool, is_asking: b
     assert change.new is not None
     facts = change.locked
     yield from heading(f"HASHES  {hash_words(HashCount.of(facts), 'locked')}")
-    pending = Span("…", Role.DIM) if is_asking and not is_settled(change) else None
+    pending = Span("…", Role.DIM) if is_asking and not change.is_settled else None
     added = {fact.hash for fact in change.added} if change.kind is not ChangeKind.UNCHANGED else set()
     for fact in sorted(facts, key=_by_platform):
         sign, role = ("+", Role.ADDED) if fact.hash in added and change.old is not None else (" ", Role.PLAIN)
@@ -299,7 +298,7 @@ def _root_lines(
         width = min(max(len(change.address.short(root.tool.default_host)) for change in changes), 30)
         for change in sorted(changes, key=lambda change: change.address.sort_key):
             name = change.address.short(root.tool.default_host).ljust(width)
-            covered = in_words(coverage(change, review.policy)) if is_settled(change) else "…" if is_asking else "?"
+            covered = in_words(coverage(change, review.policy)) if change.is_settled else "…" if is_asking else "?"
             entry = FilePlace(root.lock_file, change.new.line if change.new else 1)
             version = str(change.new.version) if change.new else ""
             yield line(
@@ -325,7 +324,7 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
     short = replace(hashes, reported=0)
     role = Role.WARN if hashes.unverified else Role.DIM
     others = []
-    is_known = all(is_settled(change) and not coverage(change, review.policy).doubtful for change in changes)
+    is_known = all(change.is_settled and not coverage(change, review.policy).doubtful for change in changes)
     if review.policy.platforms and (uncovered or is_known):
         number = counted(uncovered, "entry", "entries")
         others.append(Piece(f"  {number} not covered", Role.WARN if uncovered else Role.DIM, "only('not-covered')"))

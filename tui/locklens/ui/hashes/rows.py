@@ -17,7 +17,6 @@ from locklens.review import VERIFIED, HashCount
 from locklens.review.coverage import ProviderCoverage, coverage
 from locklens.review.model import Change, Review, RootReview, Severity, severity_rank, worst
 from locklens.review.reports import severity_span
-from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.reports.lock_lines import coverage_in_short
 from locklens.text import identity_of
 from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, Named, package_filter_words, packages_span
@@ -222,7 +221,7 @@ def _of_entry(
 
 def cover_span(change: Change, platforms: ProviderCoverage, *, is_asking: bool) -> Span:
     """The number of covered platforms: "3/4", with "?" if the state of some is unknown."""
-    if not is_settled(change):
+    if not change.is_settled:
         return Span("…" if is_asking else "?", Role.DIM)
     text = coverage_in_short(platforms)
     if not text:
@@ -261,7 +260,7 @@ def _facts(root: RootReview, change: Change | None, inputs: _Inputs) -> RowFacts
         parts += [f"{fact.hash} {fact.platform or ''} {fact.proof}" for fact in change.locked]
         fields[PROVIDER.name] = (str(change.address),)
         fields[PLATFORM.name] = tuple(fact.platform for fact in change.locked if fact.platform)
-        fields[PROOF.name] = tuple(fact.proof.value for fact in change.locked) if is_settled(change) else ()
+        fields[PROOF.name] = tuple(fact.proof.value for fact in change.locked) if change.is_settled else ()
         words += ["not-covered"] if platforms.is_short else []
         words += ["unverified"] if any(not fact.is_verified for fact in change.locked) else []
         words += package_filter_words(inputs.packages.get((root.lock_file, change.address)))

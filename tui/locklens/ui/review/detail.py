@@ -135,7 +135,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
     yield from evidence_lines(change, review, is_asking=is_asking)
     yield from advisory_section(change.advisories)
     yield from heading(f"IN {counted(len(node.children), 'ROOT').upper()}")
-    yield from _member_lines(node, unlike)
+    yield from _member_lines(node, unlike, is_asking=is_asking)
     for members in variants:
         if len(variants) > 1:
             more = f" and {counted(len(members) - 1, 'other root')}" if len(members) > 1 else ""
@@ -154,7 +154,7 @@ def _other_words(shown: Finding, found: Iterable[Finding], *, in_full: bool) -> 
         yield line(Span(f"       and in {counted(more, 'other wording')}, which x lists", Role.DIM), hanging=7)
 
 
-def _member_lines(node: Node, unlike: tuple[str, ...]) -> Iterator[Line]:
+def _member_lines(node: Node, unlike: tuple[str, ...], *, is_asking: bool) -> Iterator[Line]:
     """The roots of a group: those with words of their own first, then others below the words that they share."""
     alike: dict[str, list[Node]] = {}
     for child in node.children:
@@ -169,7 +169,8 @@ def _member_lines(node: Node, unlike: tuple[str, ...]) -> Iterator[Line]:
             entry = member.change.new or member.change.old
             place = FilePlace(member.root.lock_file, entry.line if entry else 1)
             note = Span("" if is_shared else f"  {words}", Role.DIM)
-            lead = " ", severity_span(child.severity, width=6), Span(child.title, Role.PLACE)
+            state = state_of_change(member.root, member.change, is_asking=is_asking)
+            lead = " ", state, " ", Span(child.title, Role.PLACE)
             yield line(*lead, note, hanging=8, copied=child.title, place=place)
 
 

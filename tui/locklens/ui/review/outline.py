@@ -23,7 +23,6 @@ from locklens.review.model import (
     worst,
 )
 from locklens.review.reports import fate_words, file_note
-from locklens.review.reports.evidence_lines import is_settled
 from locklens.ui.phrases import CONFLICT, finding_mark, kind_in_short
 from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar
 
@@ -435,7 +434,7 @@ class Candidate:
             case KIND.name:
                 return self.kinds
             case PROOF.name:
-                return _proofs(self.change) if self.change is not None and is_settled(self.change) else []
+                return _proofs(self.change) if self.change is not None and self.change.is_settled else []
             case _:
                 raise AssertionError(f"the field {field} of the grammar has no values")
 

@@ -16,7 +16,6 @@ from locklens.hashes import hashes_of_files
 from locklens.lines import Role, Span
 from locklens.review.model import Change, RootReview, Severity
 from locklens.review.reports import SAME_VERSION, fate_words, kind_sign, phrase, severity_span
-from locklens.review.reports.evidence_lines import is_settled
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.phrases import CONFLICT, FINDING_MARK, finding_mark, kind_in_short, unverified_of
@@ -195,7 +194,7 @@ def state_of_change(root: RootReview, change: Change, *, is_asking: bool) -> Spa
 
 def _is_judged(subject: RootChange, *, is_asking: bool) -> bool:
     """True if nothing more can be found about a change: its facts are known, and so is the configuration."""
-    return is_settled(subject.change) and not (is_asking and subject.root.configuration is None)
+    return subject.change.is_settled and not (is_asking and subject.root.configuration is None)
 
 
 def mark_of(node: Node, marks: Collection[str]) -> Mark:

@@ -25,7 +25,6 @@ from locklens.operations.review.request import (
     RootsKnown,
 )
 from locklens.project import LOCK_FILE
-from locklens.review.reports.evidence_lines import is_settled
 from locklens.storage.preferences import MarkStore
 from locklens.text import counted
 from locklens.ui.phrases import PARTIALLY_WATCHED
@@ -337,7 +336,7 @@ def renewed(shown: Review, draft: Review, known: Mapping[str, RootReview]) -> Re
 
 
 def _is_settled(root: RootReview) -> bool:
-    return root.configuration is not None and all(map(is_settled, root.changes))
+    return root.configuration is not None and all(change.is_settled for change in root.changes)
 
 
 def _is_of_same_files(root: RootReview, other: RootReview) -> bool:

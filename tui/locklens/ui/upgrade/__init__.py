@@ -133,6 +133,11 @@ class UpgradeScreen(RowActionsScreen):
         """Provider and versions, the line that holds it back, and the target release or else the newest."""
         return upgrade_target(self.row, self.selection)
 
+    @property
+    def is_complete(self) -> bool:
+        """True if the candidates and their signers are known, too."""
+        return super().is_complete and not self.asking_words
+
     def reported(self, review: Review) -> UpgradeSelection:
         """Return the candidates of every root, as `locklens upgrade --list` prints them."""
         del review
