@@ -135,6 +135,7 @@ async def test_nothing_is_ok_in_a_detail_or_in_what_leaves_the_screen_while_regi
         assert [line.split() for line in members] == [["…", f"infra/{name}"] for name in ("a", "b", "c")]
         texts = {choice.label: choice.text for choice in copy_choices(on.current.node)}
         assert texts["Markdown"].endswith("3 roots: not all is known")
+        assert on.screen.review is not None
         assert review_markdown(on.screen.review).startswith(f"- **locklens review**{markdown_text(' unknown, ')}")
         on.screen.action_export("markdown")
         await on.pilot.pause()
@@ -472,6 +473,20 @@ async def test_a_registry_that_answers_late(real: Callable[[DemoRegistry], LockL
             assert on.screen.review is not None
             assert "registry.opentofu.org" in "".join(line.text for line in on.screen.facts.lines)
             assert "1 of 2 registries failed" in on.text
+
+
+async def test_a_silent_registry_is_what_is_waited_for_once_all_is_read(
+    real: Callable[[DemoRegistry], LockLensApp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TF_REGISTRY_CLIENT_TIMEOUT", "3600")
+    with DemoRegistry(delay=3600) as registry:
+        app = real(registry)
+        async with asyncio.timeout(300), app.run_test(size=(120, 40)) as pilot:
+            on = Driver(app, pilot)
+            await until(on, lambda: "checking registries: 0 of" in on.text)
+            review = on.screen.review
+            assert review is not None
+            assert all(root.configuration is not None for root in review.roots)
 
 
 async def test_asking_a_silent_registry_can_be_left(

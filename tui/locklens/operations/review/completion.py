@@ -75,6 +75,7 @@ def complete_review(
         completion.read_configurations(
             comparison, read, read_before, meanwhile=lambda: completion.settle(collector, hashed, is_patient=False)
         )
+        completion.tell_outstanding()
         completion.settle(collector, hashed, is_patient=True)
         if request.prove != "none":
             completion.prove(session, collector.known, everything=request.prove == "all")
@@ -180,11 +181,20 @@ class _Completion:
 
     def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:
         """Trace changes to the facts that are settled, or wait for all of them."""
-        total = sum(map(len, self._equal.values()))
         for subject in collector.settled(is_patient=is_patient):
             self._settle(subject, collector.known, hashed)
             self._settled += len(self._equal[subject.key])
-            self._on_event(Progress("evidence", self._settled, total))
+            self._on_event(self._evidence_progress)
+
+    def tell_outstanding(self) -> None:
+        """Report what was read, before the first answer of a registry, and that registries are what is waited for."""
+        if self._evidence_progress.done < self._evidence_progress.total:
+            self._flush()
+            self._on_event(self._evidence_progress)
+
+    @property
+    def _evidence_progress(self) -> Progress:
+        return Progress("evidence", self._settled, sum(map(len, self._equal.values())))
 
     def prove(self, session: ReleaseSession, known: Mapping[FactRequest, Fact], *, everything: bool) -> None:
         """Prove `h1` hashes by downloads, and judge their changes again."""
