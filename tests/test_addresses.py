@@ -169,6 +169,21 @@ def test_the_header_names_the_tool() -> None:
     assert dialect_of_header("# something else\n") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("linux_amd46", "linux_amd64"),
+        ("windws_arm64", "windows_arm64"),
+        ("dawrin_amd64", "darwin_amd64"),
+        ("linux_arm64", ""),  # as it is named, though a release may have none
+        ("plan9_386", ""),
+        ("linux_zzz", ""),
+    ],
+)
+def test_a_platform_that_go_has_not_may_be_another_one(text: str, meant: str) -> None:
+    assert Platform.parse(text).meant == (f"did you mean {meant}?" if meant else "")
+
+
 def test_platforms() -> None:
     assert str(Platform.parse("linux_amd64")) == "linux_amd64"
     for text in (

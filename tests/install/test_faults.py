@@ -279,6 +279,12 @@ def test_what_is_remembered_says_nothing_of_a_platform_that_is_not_offered(place
     assert place.lock_file.read_bytes() == before
 
 
+def test_a_misspelt_platform_is_asked_about(place: Place) -> None:
+    (failed, *_) = place.lock("linux_amd46").diagnostics
+    assert "is not available for linux_amd46" in failed.detail
+    assert failed.hint == "did you mean linux_amd64?"
+
+
 def test_what_is_remembered_does_not_help_a_release_that_nobody_vouches_for(place: Place) -> None:
     assert not place.lock("linux_amd64", "darwin_arm64").has_failed
     place.lock_file.unlink()

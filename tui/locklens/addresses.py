@@ -25,6 +25,15 @@ _PLAIN_PART = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _UNDERSCORED = re.compile(r"[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?\Z", re.ASCII | re.IGNORECASE)
 _PLAIN_HOST = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*\Z")
 _PLATFORM = re.compile(r"([a-z0-9]+)_([a-z0-9]+)\Z")
+_GO_SYSTEMS = (
+    *("linux", "darwin", "windows", "freebsd", "netbsd", "openbsd", "dragonfly"),
+    *("solaris", "illumos", "aix", "android", "ios", "plan9", "js", "wasip1"),
+)
+_GO_PROCESSORS = (
+    *("amd64", "arm64", "386", "arm", "loong64", "mips", "mipsle", "mips64", "mips64le"),
+    *("ppc64", "ppc64le", "riscv64", "s390x", "wasm"),
+)
+"""The values of GOOS and GOARCH (`go tool dist list`)."""
 _PORT = re.compile(r"[+-]?[0-9]+\Z")
 _MAX_PORT = 65535
 _HTTPS_PORT = 443
@@ -368,3 +377,17 @@ class Platform(Struct, frozen=True, order=True):
                 f"invalid platform {text!r}: must be two words separated by an underscore, e.g. linux_amd64"
             )
         return cls(found[1], found[2])
+
+    @property
+    def meant(self) -> str:
+        """The question whether a platform with names like these was meant; "" where both are Go's, or one is like none.
+
+        A release never has packages for a platform with other names than Go's.
+        """
+        from difflib import get_close_matches
+
+        system = get_close_matches(self.os, _GO_SYSTEMS, 1)
+        processor = get_close_matches(self.arch, _GO_PROCESSORS, 1)
+        if not system or not processor or (system[0], processor[0]) == (self.os, self.arch):
+            return ""
+        return f"did you mean {system[0]}_{processor[0]}?"

@@ -179,7 +179,7 @@ class Locker:
             fetched = fetching.FetchedPackage(known) if known else fetching.hashed(context, metadata, vouched)
         except PlatformNotSupportedError:
             words = f"provider {name} {request.version} is not available for {platform}"
-            hint = "leave the platform out, or select a version that has a package for it"
+            hint = platform.meant or "leave the platform out, or select a version that has a package for it"
             return context.failed(request.address, LOCKING_FAILED, words, hint)
         except LockLensError as error:
             words = f"{name} {request.version} for {platform}: {error}"

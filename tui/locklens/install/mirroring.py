@@ -156,7 +156,8 @@ def failed(context: InstallContext, build: MirroredBuild, error: LockLensError) 
     address, version, platform = build
     name = context.name(address)
     if isinstance(error, PlatformNotSupportedError):
-        return context.failed(address, SUMMARY, f"provider {name} {version} is not available for {platform}")
+        words = f"provider {name} {version} is not available for {platform}"
+        return context.failed(address, SUMMARY, words, platform.meant)
     return context.failed(address, SUMMARY, f"{name} {version} for {platform}: {error}", error.hint)
 
 
