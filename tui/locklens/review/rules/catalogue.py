@@ -323,9 +323,9 @@ _ALL = (
         "Publishers rarely change keys, and announce it. An attacker with the release account but not the key has to "
         "use a different one.",
         "Compare the full 40-digit fingerprints, and ask the publisher through a channel other than the registry.",
-        "Once the publisher has confirmed, pin the key ([trust] in locklens.toml; `locklens keys trust NAMESPACE` pins "
-        "the keys of all locked releases, unless one contradicts its release) or accept the finding (`locklens "
-        "accept`); until then keep the old version.",
+        "Once the publisher has confirmed, pin the key (`locklens keys trust NAMESPACE` pins those of all locked "
+        "releases in locklens.toml, in place of keys pinned before, unless one contradicts its release) or accept the "
+        "finding (`locklens accept`); until then keep the old version.",
         "registry",
     ),
     Rule(
