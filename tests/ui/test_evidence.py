@@ -354,6 +354,9 @@ def test_filtering_by_proof(samples: Samples) -> None:
     signer = replace(good, new_signer=Signer(Tier.PARTNER, (key(NEW_KEY),)))
     assert parse_filter(NEW_KEY.lower(), REVIEW_GRAMMAR).is_match(Candidate(root, signer))
     assert parse_filter("alice@acme", REVIEW_GRAMMAR).is_match(Candidate(root, signer))
+    for text in (f"signer:{NEW_KEY.lower()}", "signer:alice@acme"):
+        assert parse_filter(text, REVIEW_GRAMMAR).is_match(Candidate(root, signer))
+        assert not parse_filter(text, REVIEW_GRAMMAR).is_match(Candidate(root, bad))
 
 
 def test_a_review_on_its_way_never_shows_less_than_before(samples: Samples) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from locklens.review.model import Bump, ChangeKind, LockStatus, Severity
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate, Grouping, NodeKind, outline
 from locklens.ui.review.rows import Row, RowMaker, Setting
-from locklens.ui.shell.filtering import SIGNER, parse_filter
+from locklens.ui.shell.filtering import TIER, parse_filter
 
 if TYPE_CHECKING:
     from ui.conftest import Running, Samples
@@ -152,8 +152,8 @@ def test_a_finding_about_several_providers_is_found_by_each(samples: Samples) ->
 
 def test_what_a_row_has_no_answer_for_is_no_silent_miss(candidate: Candidate) -> None:
     """A field or a word that is only in the grammar would else be searched in something that it does not name."""
-    grammar = replace(REVIEW_GRAMMAR, fields=(SIGNER,), words={"accepted": "has an accepted finding"})
-    for term in ("signer:alice", "accepted"):
+    grammar = replace(REVIEW_GRAMMAR, fields=(TIER,), words={"accepted": "has an accepted finding"})
+    for term in ("tier:partner", "accepted"):
         narrowed = parse_filter(term, grammar)
         assert not narrowed.problem
         for row in (candidate, Candidate(candidate.root)):

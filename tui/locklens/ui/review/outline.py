@@ -24,7 +24,7 @@ from locklens.review.model import (
 )
 from locklens.review.reports import fate_words, file_note
 from locklens.ui.phrases import CONFLICT, finding_mark, kind_in_short
-from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar
+from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, SIGNER, Filter, Grammar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -356,7 +356,7 @@ def _without_findings(nodes: Iterable[Node]) -> str:
 
 REVIEW_GRAMMAR = Grammar(
     "provider, root, version, finding, file, hash or signer",
-    (KIND, ROOT, PROVIDER, RULE, PROOF),
+    (KIND, ROOT, PROVIDER, RULE, PROOF, SIGNER),
     {
         "unreviewed": "not marked yet",
         "reviewed": "marked",
@@ -402,6 +402,13 @@ class Candidate:
         return tuple(side for side in sides if side is not None)
 
     @property
+    def signers(self) -> tuple[str, ...]:
+        """The fingerprint and the names of each key that signed an entry of the change."""
+        both = (self.change.old_signer, self.change.new_signer) if self.change is not None else ()
+        keys = (key for signer in both if signer is not None for key in signer.keys)
+        return tuple(text for key in keys for text in (key.fingerprint, *key.user_ids))
+
+    @property
     def can_be_reviewed(self) -> bool:
         """True for a change or a finding."""
         return self.change is not None or self.finding is not None
@@ -433,6 +440,8 @@ class Candidate:
                 return map(str, self.providers)
             case KIND.name:
                 return self.kinds
+            case SIGNER.name:
+                return self.signers
             case PROOF.name:
                 return _proofs(self.change) if self.change is not None and self.change.is_settled else []
             case _:
@@ -461,9 +470,7 @@ class Candidate:
         parts += (*map(str, self.providers), *self.kinds, *(str(side.version) for side in self.sides))
         if self.change is not None:
             parts += [fact.hash for fact in (*self.change.claimed, *self.change.removed)]
-            signers = [signer for signer in (self.change.old_signer, self.change.new_signer) if signer is not None]
-            keys = [key for signer in signers for key in signer.keys]
-            parts += [text for key in keys for text in (key.fingerprint, *key.user_ids)]
+        parts += self.signers
         return "\n".join(parts).lower()
 
 
