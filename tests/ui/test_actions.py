@@ -20,7 +20,7 @@ from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.plan import Scope
 from locklens.operations.review.request import ReviewRequest
-from locklens.operations.write.lock import Lock, LockMissing, hashed_platforms, lock_missing
+from locklens.operations.write.lock import Lock, LockMissing, hashed_platforms, lock_missing, why_not_locked
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.project import LOCK_FILE
 from locklens.releases import NetworkSettings
@@ -28,6 +28,7 @@ from locklens.review import HashFact, Proof
 from locklens.review.model import ChangeKind, Evidence, Review, RootReview, Severity, SideName
 from locklens.storage.cache import Cache
 from locklens.ui.dialogs.form import read_platforms
+from locklens.ui.hashes import HashesScreen
 from locklens.ui.review.actions import formatting, pruning, restorable, restoring
 from locklens.ui.review.outline import Grouping, Node, outline
 from locklens.ui.row_actions import writable
@@ -193,6 +194,42 @@ def test_a_chosen_platform_without_a_package_is_left_out_by_name(samples: Sample
     assert [one.sentence.rpartition(": ")[2] for one in both.left_out] == ["5.2.0 has no package for windows_arm64"]
     with pytest.raises(LockLensError, match=r"nothing to lock: a: .*acme/one: .* has no package for windows_arm64$"):
         lock_missing(samples.review(root), chosen, where, read_platforms("windows_arm64"))
+
+
+async def test_what_another_tool_generates_is_not_locked_and_no_platform_is_asked_for(
+    running: Running, tmp_path: Path
+) -> None:
+    declared = {"b/main.tf": b'terraform {\n  required_providers {\n    aws = { source = "acme/aws" }\n  }\n}\n'}
+    locks = {f"{root}/{LOCK_FILE}": lock(entry("aws", f"{number}.0.0")) for number, root in enumerate("ab", 1)}
+    top = repository(tmp_path / "top", {"a/terragrunt.hcl": b"", **locks, **declared})
+    words = "no configuration in this folder, terragrunt.hcl generates it"
+    with DemoRegistry() as registry, Cache.in_memory() as cache:
+        network = NetworkSettings(environ_of(registry, tmp_path), cache)
+        async with running(LockLens(ReviewRequest(partial(open_git, top), network=network))) as on:
+            await on.press("3")
+            await on.settle()
+            screen = on.app.screen
+            assert isinstance(screen, HashesScreen)
+            await on.press("g", "j")
+            await until(on, lambda: screen.review is not None and not screen.is_asking)
+            assert "L lock" not in on.lines[-1]
+            await on.press("L")
+            assert f"lock: a: {words}" in on.lines[-2]
+            assert isinstance(on.app.screen, HashesScreen), "no dialog asks for platforms"
+            assert screen.review is not None
+            entries = {(root.lock_file, change.address) for root in screen.review.roots for change in root.changes}
+            assert why_not_locked(screen.review, entries) == ""
+            with pytest.raises(LockLensError, match=f"nothing to lock: a: .*aws: {words}"):
+                lock_missing(
+                    screen.review,
+                    {one for one in entries if one[0] == f"a/{LOCK_FILE}"},
+                    where,
+                    read_platforms("linux_arm64"),
+                )
+            found = lock_missing(screen.review, entries, where, read_platforms("linux_arm64"))
+            assert isinstance(found, LockMissing)
+            assert [part.where.roots for part in found.parts] == [where(("b",)).roots]
+            assert [one.root for one in found.left_out] == ["a"]
 
 
 async def test_restore_is_offered_where_the_base_has_the_lock_file_of_a_root_that_is_there(

@@ -272,12 +272,12 @@ class RowActionsScreen(TwoPaneScreen):
 
     def may_be_locked(self, selected: ProvingSelection) -> bool:
         """True if providers lack a required platform, or the user is asked for platforms, or not all is known yet."""
-        from locklens.operations.write.lock import lacks_required
+        from locklens.operations.write.lock import lacks_required, why_not_locked
 
         review = self.review
-        if review is None or not review.policy.platforms or not self.is_known(selected):
+        if review is None or not self.is_known(selected):
             return True
-        return lacks_required(review, selected)
+        return lacks_required(review, selected) if review.policy.platforms else not why_not_locked(review, selected)
 
     def prove(self, selection: ProvingSelection) -> None:
         """Verify hashes by download, once the registries have answered; ask before any download."""
@@ -334,12 +334,15 @@ class RowActionsScreen(TwoPaneScreen):
 
         `lock` previews the lock; () stands for the required platforms.
         """
-        from locklens.operations.write.lock import hashed_platforms
+        from locklens.operations.write.lock import hashed_platforms, why_not_locked
 
         try:
             review, _ = self.writable
         except LockLensError as error:
             self.refuse(f"lock: {error}")
+            return
+        if reason := why_not_locked(review, selected):
+            self.refuse(f"lock: {reason}")
             return
         if review.policy.platforms:
             lock(())

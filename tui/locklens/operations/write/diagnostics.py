@@ -152,7 +152,8 @@ def named(
         elif not root.tool.is_builtin(address):
             words = f"The provider {address} is not required by the current configuration"
             near = meant(text, sorted(map(root.name_of, by_address)))
-            hint = near or "locklens why lists what requires a provider"
+            absent = root.configuration.undeclared_reason if not root.configuration.has_files else ""
+            hint = near or absent or "locklens why lists what requires a provider"
             diagnostics.append(Diagnostic(ERROR, "Invalid provider argument", words, hint=hint))
     return list(selected.values()), diagnostics
 

@@ -305,10 +305,10 @@ def lock_missing(
 ) -> Operation:
     """Return the operation that locks what is missing of the required platforms, or of those that the user chose.
 
-    A platform whose coverage is unknown is locked too: its package decides. An entry that contradicts its release is
-    left out, since it would keep its root from being locked. `review` is of all locked providers, by the policy that
-    requires platforms, and `selected` names some by lock file and address; `where` makes a scope of roots relative to
-    the repository's top. Raises LockLensError where there is nothing to lock.
+    A platform whose coverage is unknown is locked too: its package decides. Left out are an entry that contradicts its
+    release, since it would keep its root from being locked, and roots that require nothing as they are. `review` is of
+    all locked providers, by the policy that requires platforms, and `selected` names some by lock file and address;
+    `where` makes a scope of roots relative to the repository's top. Raises LockLensError if there is nothing to lock.
     """
     groups: dict[tuple[tuple[str, ...], tuple[Platform, ...]], list[str]] = {}
     left_out: list[LeftOut] = []
@@ -320,7 +320,9 @@ def lock_missing(
         left_out += (LeftOut(root.path, address, CONTRADICTED) for address in sorted(contradicted))
         left_out += _not_offered(root, selected, chosen)
         lacking = {address: names for address, names in lacking.items() if address not in contradicted}
-        if lacking:
+        if reason := _undeclared(root):
+            left_out += (LeftOut(root.path, address, reason) for address in sorted(lacking))
+        elif lacking:
             platforms = tuple(sorted({Platform.parse(name) for names in lacking.values() for name in names}))
             locked = {entry.address for entry in root.new.entries}
             names = () if lacking.keys() == locked else tuple(str(address) for address in sorted(lacking))
@@ -342,9 +344,22 @@ def lacks_required(review: Review, selected: Collection[tuple[str, ProviderAddre
     return any(
         change.address in lacking and not LockedHashes.of(change).contradicts_release
         for root in review.roots
-        if (lacking := _lacking(root, selected, review.policy, ()))
+        if (lacking := _lacking(root, selected, review.policy, ())) and not _undeclared(root)
         for change in root.changes
     )
+
+
+def why_not_locked(review: Review, selected: Collection[tuple[str, ProviderAddress]]) -> str:
+    """Return why no selected provider can be locked for any platform, in words; "" if one may be."""
+    names = {lock_file for lock_file, _ in selected}
+    reasons = [(root.path or ".", _undeclared(root)) for root in review.roots if root.lock_file in names]
+    return ": ".join(reasons[0]) if reasons and all(reason for _, reason in reasons) else ""
+
+
+def _undeclared(root: RootReview) -> str:
+    """Return why a root requires nothing as it is on disk, so that a lock of it writes nothing; "" if it may."""
+    configuration = root.configuration
+    return configuration.undeclared_reason if configuration is not None and not configuration.has_files else ""
 
 
 def hashed_platforms(
