@@ -118,8 +118,10 @@ async def test_enter_is_answered_while_there_is_nothing_to_agree_to(
         estimated.set()
         await until(on, lambda: "enter download" in on.text)
         assert "does nothing" not in on.text
+        assert "download: press enter again now" in on.text, "the answer may be there before the first one was read"
         await on.press("enter", "enter")
         assert "enter does nothing while packages are downloaded" in on.text
+        assert "again now" not in on.text
         downloaded.set()
         await until(on, lambda: on.is_on_top)
 

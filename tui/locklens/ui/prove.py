@@ -152,6 +152,8 @@ class DownloadSteps:
         self.downloads = Downloads()
         self._redraw = redraw
         self._answered = Signal()
+        self._was_early = False
+        """True if the user agreed before there was a question."""
 
     @property
     def is_asking(self) -> bool:
@@ -174,12 +176,18 @@ class DownloadSteps:
 
     def agree(self) -> str:
         """Start the downloads that the user is asked about; return why there are none to start, "" if they start."""
+        self._was_early = self.plan is None
         if not self.is_asking:
             return f"enter does nothing {_BEFORE_THE_QUESTION if self.plan is None else _DOWNLOADING}"
         self.is_confirmed = True
         self._answered.set()
         self._redraw()
         return ""
+
+    @property
+    def early_words(self) -> str:
+        """What is said of an agreement that came before the question; "" without one."""
+        return "download: press enter again now" if self.is_asking and self._was_early else ""
 
     def refuse(self) -> None:
         """End the question."""
@@ -314,6 +322,8 @@ class DownloadDialog(Dialog[Proved]):
         """Show the next step: what was said about a key is so of the step before."""
         self.end_answer()
         self._redraw()
+        if words := self._steps.early_words:
+            self.answer(words)
 
     def _redraw(self) -> None:
         self.view.show_lines(self._lines(), keep_place=True)

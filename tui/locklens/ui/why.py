@@ -312,6 +312,8 @@ class InsideDialog(ReadingDialog):
         """Show the next step: what was said about a key is so of the step before."""
         self.end_answer()
         self._redraw()
+        if words := self._steps.early_words:
+            self.answer(words)
 
     def _redraw(self) -> None:
         self.show_lines(self._lines(), keep_place=not self._job.is_running)
