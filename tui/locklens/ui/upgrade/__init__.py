@@ -135,8 +135,8 @@ class UpgradeScreen(RowActionsScreen):
 
     @property
     def is_complete(self) -> bool:
-        """True if the candidates and their signers are known, too."""
-        return super().is_complete and not self.asking_words
+        """True if the candidates are known, too; a signer that is not looked up yet is reported as unknown."""
+        return super().is_complete and not self._reading.is_running
 
     def reported(self, review: Review) -> UpgradeSelection:
         """Return the candidates of every root, as `locklens upgrade --list` prints them."""
