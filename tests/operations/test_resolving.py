@@ -219,7 +219,7 @@ def test_a_clash_of_comments_is_settled_by_no_version(merging: Merging) -> None:
     assert failure.detail.endswith("; no version settles it: take the comments of one side")
     plan = ResolveConflicts(Scope(merging.top, ("infra",)), prefer=Preference.OURS).plan()
     assert new_data(plan) == ours
-    assert commit_message(plan, None) == "Resolve the conflict of the lock file in infra"
+    assert commit_message(plan, None) == "Merge the lock file in infra"
 
 
 def test_an_entry_that_one_side_removed_is_left_to_a_person(merging: Merging) -> None:
@@ -328,7 +328,7 @@ def test_without_stages_it_is_reviewed_against_the_commit(merging: Merging) -> N
     plan = ResolveConflicts(Scope(merging.top, ("infra",)), prefer=Preference.OURS).plan()
     request = ReviewRequest(partial(open_git, merging.top))
     found = review_plan(plan, request, review(request))
-    assert commit_message(plan, None) == "Upgrade a to 1.1.0 in infra"
+    assert commit_message(plan, None) == "Merge the lock file in infra"
     assert {str(change.old and change.old.version) for change in found.review.changes} == {"1.0.0"}
     apply(plan.proposal)
     added = {(one.rule, one.message) for one in found.review.findings if one.accepted is None}

@@ -72,11 +72,13 @@ def _subject(plan: Plan) -> str:
 
 def _summary(plan: Plan, places: Callable[[Sequence[str]], str], *, is_brief: bool) -> str:
     """Return what is done and where; changes of the same roots share these."""
-    if not plan.changes:
+    if not plan.changes or plan.is_merge:
         where = places(sorted(file.path.rpartition("/")[0] for file in planned_lock_files(plan)))
         before = [parse(file.old or b"", file.path) for file in planned_lock_files(plan)]
         if plan.proposal.undoes:
             verb = "Revert"
+        elif plan.is_merge:  # of what both sides did, the changes are those from one side alone
+            verb = "Merge"
         elif any(lock.conflict is not None for lock in before):
             verb = "Resolve the conflict of"
         elif plan.restored_from or not all(lock.is_valid for lock in before):
