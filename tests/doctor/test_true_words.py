@@ -508,7 +508,7 @@ def test_a_fix_of_a_signature_names_the_signature(cause: str, title: str, made: 
     ("bad-merge", "the upgrade then writes acme/demo 1.5.0 with those of its release; the upgrade asks its registry"),
     ("bad-merge", "both sides have the same hashes, those of acme/demo 1.4.2: its entry keeps them"),
     ("h1-missing", "had 1 h1 that is locked no longer"),
-    ("h1-missing", "1 added hash not known as signed DO NOT DO THIS"),
+    ("h1-missing", "it adds hashes that are not known as signed DO NOT DO THIS"),
     ("other-tool", "Upgrade hashicorp/random: the new version comes with its own hashes"),
     ("wrong-source", ", and it has none now"),
 ])  # fmt: skip

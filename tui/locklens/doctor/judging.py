@@ -448,13 +448,14 @@ def _of_roots(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple
 
 
 def _of_providers(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple[Remedy, Affected]]]:
-    """Return remedies with those as one that lock providers of the same roots in the same way."""
+    """Return remedies with those as one that lock or restore providers of the same roots in the same way."""
     alike: dict[object, list[list[tuple[Remedy, Affected]]]] = {}
     for number, group in enumerate(found):
         remedy, one = group[0]
         key: object = number
-        if remedy.id == "lock" and remedy.write is not None and one.is_by_roots(remedy):
-            key = replace(remedy, title="", command="", write=replace(remedy.write, providers=()))
+        if remedy.id in _OF_SEVERAL and remedy.write is not None and one.is_by_roots(remedy):
+            title = remedy.title if remedy.id != "lock" else ""  # which names the provider
+            key = replace(remedy, title=title, command="", size=None, write=replace(remedy.write, providers=()))
         alike.setdefault(key, []).append(group)
     joined = []
     for groups in alike.values():
@@ -462,7 +463,9 @@ def _of_providers(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[t
         if len(groups) > 1:
             remedy, one = group[0]
             names = list(dict.fromkeys(other.examined.name for _, other in group))
-            remedy = replace(one.of_providers(remedy, names), title=remedies.lock_title(names))
+            sizes = [each[0][0].size for each in groups]
+            size = sum(filter(None, sizes)) if None not in sizes else None
+            remedy = replace(one.of_providers(remedy, names), title=remedies.title_of_several(remedy, names), size=size)
             group = [(remedy, other) for _, other in group]
         joined.append(group)
     return joined
@@ -529,6 +532,9 @@ def _kept_first(remedies: Sequence[Remedy]) -> list[Remedy]:
 
 _OF_RELEASE = frozenset({"lock-platform", "accept-republished", "reinstall", "replace-copy"})
 """Fixes whose commands need the locked release, or a package of it, from the place that has it."""
+
+_OF_SEVERAL = frozenset({"lock", "lock-platform", "restore-entry"})
+"""Fixes whose commands take several providers."""
 
 _FETCHING = frozenset({"reinstall", "fill-mirror", "retry", "run-again", "use-tool"})
 """Fixes whose commands fetch each package that is not the locked one, and replace what is in its place."""

@@ -12,7 +12,7 @@ from locklens.doctor.model import Remedy, TrustCost
 from locklens.doctor.provider_remedies import fix_constraint, listed_versions, upgrade
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.lockfile import pinned
-from locklens.text import clauses, counted, shell_words
+from locklens.text import clauses, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,9 +71,7 @@ def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]
     known = x.today.listed | {*x.computed.values()} if x.today.listed and is_same else frozenset()
     unsigned = added - known
     if unsigned:
-        number = counted(len(unsigned), "added hash", "added hashes")
-        words = f"{number} not known as signed"
-        note = f"{note}; {words}" if note else words
+        note = clauses(note, "it adds hashes that are not known as signed")
     which, group, is_partial = "", one, False
     if not is_same:
         which, admitting = f" ({version})", one.admitting(version)

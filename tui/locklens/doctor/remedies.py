@@ -335,6 +335,13 @@ def lock_title(names: Sequence[str]) -> str:
     return f"Lock {listing(list(names), 3)}, with the hashes of {releases}"
 
 
+def title_of_several(remedy: Remedy, names: Sequence[str]) -> str:
+    """Return the title of a remedy for one provider as it is for several."""
+    if remedy.id == "lock":
+        return lock_title(names)
+    return remedy.title.replace("the entry of", "the entries of").replace("the signed package", "the signed packages")
+
+
 def fix_unrequired(one: Affected) -> Iterator[Remedy]:
     """The entry is removed."""
     title = f"Remove {one.examined.name} from the lock file, which nothing requires"
