@@ -424,7 +424,10 @@ def test_a_merge_that_was_committed_with_its_markers_has_the_sides_of_its_parent
     merging.merge(base.encode(), ours.encode(), theirs.encode())
     assert b'"1.2.0"' not in merging.lock.read_bytes()
     merging.commit(merging.lock.read_bytes())
-    commit = merging.git("rev-parse", "HEAD")[:12]
+    commit, parent = (merging.git("rev-parse", name)[:12] for name in ("HEAD", "HEAD^1"))
+    (failure,) = merging.plan().failures
+    assert failure.detail.startswith("two versions were selected: 1.2.0 in commit")
+    assert f" {parent} (ours), 1.1.0 in " in failure.detail, "HEAD is another commit now"
     plan = merging.plan(prefer=Preference.OURS)
     apply(plan.proposal)
     assert merging.lock.read_text() == ours

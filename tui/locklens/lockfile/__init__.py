@@ -99,6 +99,7 @@ class Conflict(Struct, frozen=True):
         base: The common ancestor; None where it is unknown, as the markers do not have it.
         is_staged: True if the sides are those of git's index; between the markers git merged other lines by itself.
         merge_commit: The merge that was committed with the markers, if the sides are those of its parents; else "".
+        first_parent: The first parent of that merge; the markers call it HEAD, which is another commit now.
     """
 
     markers: tuple[ConflictMarker, ...]
@@ -107,6 +108,7 @@ class Conflict(Struct, frozen=True):
     base: LockFile | None = None
     is_staged: bool = False
     merge_commit: str = ""
+    first_parent: str = ""
 
     @property
     def is_of_git(self) -> bool:
@@ -118,7 +120,8 @@ class Conflict(Struct, frozen=True):
         """The names of the two sides, ours first."""
         if not self.markers:
             return "stage 2 (ours)", "stage 3 (theirs)"
-        return self.markers[0].ours, self.markers[0].theirs
+        ours = f"commit {self.first_parent[:12]} (ours)" if self.first_parent else self.markers[0].ours
+        return ours, self.markers[0].theirs
 
     @property
     def pairs(self) -> tuple[EntryPair, ...]:

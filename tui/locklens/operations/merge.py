@@ -103,9 +103,10 @@ class MergeSides(Struct, frozen=True):
 
 
 class CommittedMerge(Struct, frozen=True):
-    """A merge that was committed with its conflict markers: its full id, and the sides of a file."""
+    """A merge that was committed with its conflict markers: its full id and its first parent's, and a file's sides."""
 
     commit: str
+    first_parent: str
     sides: MergeSides
 
 
@@ -127,7 +128,7 @@ def committed_merge(repository: Repository, path: str, data: bytes) -> Committed
     base = None
     with suppress(RepositoryError):  # two histories may have nothing in common
         base = repository.show(repository.merge_base(*parents), path)
-    return CommittedMerge(commit, MergeSides(base or b"", ours, theirs))
+    return CommittedMerge(commit, parents[0], MergeSides(base or b"", ours, theirs))
 
 
 _BOTH = 2

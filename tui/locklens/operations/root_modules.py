@@ -338,7 +338,10 @@ def with_sides_of_git(lock: LockFile, repository: Repository, tool: Dialect) -> 
         return lock
     sides = merged.sides
     base, ours, theirs = (parse(data, lock.path, dialect=tool) for data in (sides.base, sides.ours, sides.theirs))
-    return replace(lock, conflict=Conflict(lock.conflict.markers, ours, theirs, base, merge_commit=merged.commit))
+    conflict = Conflict(
+        lock.conflict.markers, ours, theirs, base, merge_commit=merged.commit, first_parent=merged.first_parent
+    )
+    return replace(lock, conflict=conflict)
 
 
 def _staged(

@@ -235,7 +235,8 @@ class _Conflicted(Struct, frozen=True):
         sides = conflict_sides(root.lock.data)
         if sides is not None and conflict is not None:
             if (merged := _merged_in(root.lock, repository)) is not None:
-                return cls(root, merged.sides, conflict.names, merge_commit=merged.commit)
+                names = replace(conflict, first_parent=merged.first_parent).names
+                return cls(root, merged.sides, names, merge_commit=merged.commit)
             return cls(root, MergeSides(*sides), conflict.names)
         problem = root.lock.problems[0] if root.lock.problems else None
         if problem is None:
