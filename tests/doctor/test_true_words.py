@@ -17,7 +17,7 @@ from kit.git import git
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo import lock_file, package_bytes
+from locklens.demo import lock_file, package_bytes, write_unpacked
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
@@ -453,6 +453,23 @@ def test_a_mirror_that_is_the_only_source_is_filled_again(made: Any, doctor: Any
     shutil.copytree(f"{place}.suspect", place)
     (next(iter(place.iterdir()))).write_bytes(b"altered again")
     assert doctor(folder, "ci.log")["state"] == "open"
+
+
+def test_a_mirror_that_was_filled_here_does_not_end_the_error_of_a_ci_system(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["mirror-lacks"])
+    words = f"provider {DEMO} was not found in any of the search locations\n\n- {folder}/mirror"
+    log = folder / _log(folder, ("Failed to query available provider packages", words))
+    write_unpacked(folder / "mirror", DEMO, "1.4.2", this_platform())
+    of_machine, of_ci = log.read_text("utf-8"), "2026-11-29T22:01:00.0000001Z ##[group]Run terraform init\n"
+    for text, state in ((of_machine, "fixed"), (of_ci + of_machine, "open")):
+        log.write_text(text, "utf-8")
+        os.utime(log, (1_700_000_000, 1_700_000_000))
+        document = doctor(folder, log.name, "--", "live/prod")
+        assert document["state"] == state
+        said = (
+            "which is newer than the log and has a locked hash, does not end the error: another program printed the log"
+        )
+        assert any(said in note for note in document["run"]["notes"]) == (state == "open")
 
 
 def test_a_package_that_its_mirror_lacks(made: Any, doctor: Any) -> None:

@@ -431,6 +431,11 @@ class Examined(Struct, frozen=True, dict=True):
         on_disk = {text: one.platform for one in named for text in one.of_files & self.unpacked}
         return {**on_disk, **known}
 
+    @property
+    def has_h1(self) -> bool:
+        """True if an `h1` of the failing run's platform is locked."""
+        return self.platform != "" and self.platform in self.attributed.values()
+
     def is_told_by_download(self, platform: str) -> bool:
         """True if downloads tell the `h1` of a platform's package: they end once each locked `h1` has its package."""
         is_there = platform in self.today.platforms and platform not in self.computed and not self.today.is_offline

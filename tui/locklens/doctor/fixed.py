@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.doctor import FoundPackage, PastEntry
-    from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause
 
@@ -92,7 +91,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return _installed_words(x) if _is_of_run(x) and not is_for_twin(entry.address, x.lock, x.configuration) else ""
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place}){_assumed(x, x.platform)}"
-        return came if _newest_without(x, _has_h1) is not None else ""
+        return came if _newest_without(x, lambda each: each.has_h1) is not None else ""
     if kind == "lock-incomplete":
         return f"{x.release} has hashes of more than one platform now ({place})" if _is_completed(x) else ""
     if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
@@ -100,12 +99,18 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.is_of_server and x.today.served is not None:
         mirror = x.failing_mirror or x.places.oci_mirror or x.places.servers[0].place
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now{_assumed(x, x.places.machine)}"
-    is_gone = kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror
-    if x.message.is_of_local_file or is_gone or kind == "not-in-sources":
-        is_any = is_gone and not x.message.own_folders
-        healed = next((one for one in x.sound_mirrors if one.is_new and (is_any or one.is_of_run)), None)
-        return _accepted_words(x, healed) if healed is not None and _is_of_run(x) else ""
+    if (healed := _healed_mirror(x)) is not None and _is_of_run(x):
+        return _accepted_words(x, healed)
     return _changed(x, causes) if kind in OF_HASHES and _is_told(x, causes) else ""
+
+
+def _healed_mirror(x: Examined) -> FoundPackage | None:
+    """Return the copy that came to the mirror of a run later than the log, where that is what it lacked; else None."""
+    is_gone = x.message.kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror
+    is_any = is_gone and not x.message.own_folders
+    if not (x.message.is_of_local_file or is_gone or x.message.kind == "not-in-sources"):
+        return None
+    return next((one for one in x.sound_mirrors if one.is_new and (is_any or one.is_of_run)), None)
 
 
 def obstacle_words(x: Examined) -> str:
@@ -367,22 +372,6 @@ def _replaced_words(x: Examined, now: FoundPackage) -> str:
     return f"{x.places.replaced} was moved aside, and {shown} has a locked hash{assumed}"
 
 
-def _has_h1(x: Examined) -> bool:
-    """True if an `h1` of the failing run's platform is locked."""
-    return x.platform != "" and x.platform in x.attributed.values()
-
-
-def of_messages(affected: Sequence[Affected], past: Sequence[str]) -> list[str]:
-    """Return what has changed for each, where a provider that never lacked its `h1` shares that of its message."""
-    ended = {one.examined.error: words for one, words in zip(affected, past, strict=True) if words}
-
-    def is_of_another(x: Examined) -> bool:
-        return x.message.kind == "lock-not-updated" and not x.message.provider and _has_h1(x)
-
-    pairs = zip((one.examined for one in affected), past, strict=True)
-    return [words or (ended.get(x.error, "") if is_of_another(x) else "") for x, words in pairs]
-
-
 def _reinstalled(x: Examined) -> FoundPackage | None:
     """Return the root's own copy that the lock file accepts, where another one was moved aside; else None."""
     if not x.places.replaced or x.places.is_mirror_replaced:
@@ -490,7 +479,7 @@ def _covers(x: Examined) -> bool:
     path = x.incident.path
     wanted = x.expected.get(x.platform, "") if path is None or path is PackagePath.DIRECT else ""
     is_of_files = path is None or path.only != "zh"
-    has_h1 = wanted in x.unpacked if wanted else _has_h1(x)
+    has_h1 = wanted in x.unpacked if wanted else x.has_h1
     if _is_folder_or_file(x):
         return has_h1 and x.today.platforms.get(x.platform, "") in x.packed
     return (is_of_files and has_h1) or _accepts_release(x)
@@ -518,11 +507,14 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return a note on an entry that was changed since an earlier state, where that need not end the error."""
     if x.fitting or x.is_of_other_version:
         return ""
-    installed = x.places.installed
-    if installed is not None and not _is_of_run(x) and _installed_words(x):
-        folder = posixpath.dirname(installed.shown)
-        words = f"what was installed in {folder} later than the log does not end the error"
-        return f"{words}: another program printed the log, whose machine or container may have a folder of its own"
+    installed, healed, words = x.places.installed, _healed_mirror(x), ""
+    if installed is not None and _installed_words(x):
+        words = f"what was installed in {posixpath.dirname(installed.shown)} later than the log"
+    elif healed is not None:
+        words = f"{healed.path}, which is newer than the log and has a locked hash,"
+    if words and not _is_of_run(x):
+        words = f"{words} does not end the error: another program printed the log, whose machine or container"
+        return f"{words} may have a folder of its own"
     lacking, after = cover_since(x) if x.message.kind in OF_HASHES else (None, None)
     if lacking is not None and after is not None and _before_cover(x) is None:
         words = f"commit {after.commit[:12]} locks a hash of the package, and commit {lacking.commit[:12]} did not"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from locklens.doctor.affected import Affected
 from locklens.doctor.causes import cause_title
-from locklens.doctor.fixed import changed_words, fixed_words, obstacle_words, of_messages, of_other_packages
+from locklens.doctor.fixed import changed_words, fixed_words, obstacle_words, of_other_packages
 from locklens.doctor.judging import judge_causes, of_no_root, of_one_message, of_one_root, standing_causes
 from locklens.lockfile import pinned
 from locklens.text import listing
@@ -78,12 +78,23 @@ def outcomes_of(
     ]
     ended = [fixed_words(one.examined, one.causes) if is_of_log else "" for one in affected]
     standing = [standing_causes(one.examined) if words else [] for one, words in zip(affected, ended, strict=True)]
-    past = of_messages(affected, ["" if found else words for words, found in zip(ended, standing, strict=True)])
+    past = _of_messages(affected, ["" if found else words for words, found in zip(ended, standing, strict=True)])
     outcomes = []
     for one, own, words, sound, found in zip(subjects, affected, ended, past, standing, strict=True):
         obstacle = obstacle_words(own.examined) if is_of_log else ""
         outcomes.append(Outcome(one, own, words or sound, "" if obstacle else sound, obstacle, tuple(found)))
     return outcomes
+
+
+def _of_messages(affected: Sequence[Affected], past: Sequence[str]) -> list[str]:
+    """Return what has changed for each, where a provider that never lacked its `h1` shares that of its message."""
+    ended = {one.examined.error: words for one, words in zip(affected, past, strict=True) if words}
+
+    def is_of_another(x: Examined) -> bool:
+        return x.message.kind == "lock-not-updated" and not x.message.provider and x.has_h1
+
+    pairs = zip((one.examined for one in affected), past, strict=True)
+    return [words or (ended.get(x.error, "") if is_of_another(x) else "") for x, words in pairs]
 
 
 def obstacle_of(outcomes: Sequence[Outcome]) -> str:
