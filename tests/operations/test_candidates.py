@@ -510,6 +510,9 @@ def test_what_is_to_be_fetched_is_counted_once_for_all_roots(bench: Bench) -> No
     seen = estimate_download(picks, known, LINUX)
     assert (seen.packages, seen.size) == (2, None)  # Terraform's registry says no sizes
     assert estimate_download([], known, LINUX).size == 0
+    with_tofu = [*picks, (replace(other, tool=OPENTOFU), target)]
+    assert estimate_download(with_tofu, {}, LINUX).packages == 2, "the same packages, whichever tool locks them"
+    assert estimate_download(with_tofu, known, LINUX).packages == 2
 
 
 LIKELY = ("linux_amd64", "darwin_arm64", "linux_arm64", "windows_amd64", "darwin_amd64")

@@ -387,6 +387,15 @@ def test_a_provider_that_moved_is_two_blocks(top: Path) -> None:
     assert index(top) == moved
 
 
+def test_a_provider_of_two_tools_is_named_once(tmp_path: Path) -> None:
+    both = {"a/main.tf": b"", f"a/{LOCK}": OLD, "b/main.tofu": b"", f"b/{LOCK}": OLD}
+    top = repository(tmp_path / "top", both)
+    put(top, {f"a/{LOCK}": NEW, f"b/{LOCK}": NEW})
+    found = reviewing(top)
+    intent = marked_blocks(found, top, marks(found, "aws"))
+    assert intent.title == "Stage registry.terraform.io/hashicorp/aws in 2 roots"
+
+
 def test_every_root_that_has_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     top = repository(tmp_path / "top", {f"{root}/{LOCK}": OLD for root in ("a", "b c", "é")})
     monkeypatch.chdir(top / "a")

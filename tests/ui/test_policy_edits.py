@@ -248,6 +248,33 @@ async def test_a_key_is_pinned_by_its_last_digits_and_the_pin_dropped(opening: O
         assert git(top, "status", "--porcelain", POLICY_FILE) == "", "every byte is as it was"
 
 
+@pytest.mark.parametrize("pinned", ["registry.example.com", HOME])
+async def test_the_namespace_of_a_key_that_is_not_pinned_yet_is_pinned(top: Path, tmp_path: Path, pinned: str) -> None:
+    hosts, key = ("registry.example.com", HOME), publisher("acme").key.fingerprint
+    other = next(host for host in hosts if host != pinned)
+    samples = [SampleLock(f"{host}/acme/demo", "1.2.0") for host in hosts]
+    (top / "live" / LOCK).write_bytes(lock_file(*samples))
+    pin = f'[trust."{pinned}/acme"]\nkeys = ["{key}"]\nby = "Ann"\non = 2026-11-01\nwhy = "phoned"\n'
+    commit_policy(top, pin)
+    with (
+        DemoRegistry({f"{host}/acme/demo": ["1.2.0"] for host in hosts}) as registry,
+        Cache(tmp_path / "cache.sqlite3") as cache,
+    ):
+        network = NetworkSettings(environ_of(registry, tmp_path), cache)
+        app = LockLensApp(
+            LockLens(ReviewRequest(partial(open_git, top), network=network)), "keys", store_path=tmp_path / "store"
+        )
+        async with app.run_test(size=(140, 45), notifications=True) as pilot:
+            on = PreviewDriver(app, pilot)
+            await until(on, lambda: isinstance(app.screen, SignersScreen) and not app.screen.is_asking)
+            await until(on, lambda: "D drop pin" in on.lines[-1])
+            await on.press("T")
+            await form(on, f"Pin {other}/acme to this key")
+            await on.press("escape", "D")
+            await until(on, on.has_preview)
+            await until(on, lambda: f"locklens keys drop {pinned}/acme" in on.plan)
+
+
 async def test_a_pin_in_force_is_named_with_who_decided_it_and_why(
     opening: Opening, top: Path, registry: DemoRegistry
 ) -> None:

@@ -330,15 +330,15 @@ class SignersScreen(RowActionsScreen):
     @property
     def row_keys(self) -> tuple[str, tuple[str, ...]]:
         """The keys about a pin that do nothing on the row."""
-        (first, idle), use = super().row_keys, self._use
+        (first, idle), use = super().row_keys, self._use_to_pin(is_pinned=True)
         idle += () if self.can_pin else ("T",)
         is_pinned = use is not None and pin_for(self._pins, use.address) is not None
         return ("D", idle) if is_pinned else (first, (*idle, "D"))
 
     @property
     def can_pin(self) -> bool:
-        """True if the keys of the highlighted release's namespace can be pinned, as all its locked releases allow."""
-        use = self._use
+        """True if the keys of the namespace that T takes can be pinned, as all its locked releases allow."""
+        use = self._use_to_pin(is_pinned=False)
         if use is None or self.review is None or self.is_asking:
             return False
         name = policy_edits.namespace_name(self._signers, use.address)
@@ -390,7 +390,7 @@ class SignersScreen(RowActionsScreen):
 
     def action_trust(self) -> None:
         """Ask for the last digits of the keys that sign the highlighted namespace, and preview the pin."""
-        use = self._use
+        use = self._use_to_pin(is_pinned=False)
         if self.is_asking:
             self.say_too_early("trust", "T")
             return
@@ -425,7 +425,7 @@ class SignersScreen(RowActionsScreen):
 
     def action_drop_pin(self) -> None:
         """Preview the removal of the pin that holds for the highlighted provider."""
-        use = self._use
+        use = self._use_to_pin(is_pinned=True)
 
         def operation() -> Operation:
             _, top = self.writable
@@ -445,6 +445,14 @@ class SignersScreen(RowActionsScreen):
             return None
         copied = self.line.copied if self.line is not None else ""
         return next((use for use in row.signer.uses if use.name == copied), row.signer.uses[0])
+
+    def _use_to_pin(self, *, is_pinned: bool) -> Use | None:
+        """The highlighted release; on a row, rather one whose namespace is pinned already, or is not."""
+        row, use = self.left.current, self._use
+        if row is None or use is None or (self.line is not None and self.line.copied == use.name):
+            return use
+        fitting = (one for one in row.signer.uses if (pin_for(self._pins, one.address) is not None) is is_pinned)
+        return next(fitting, use)
 
     # History
 

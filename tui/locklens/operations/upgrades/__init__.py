@@ -340,7 +340,7 @@ def estimate_download(
     required: Collection[Platform] = (),
     believed: Collection[str] = (),
 ) -> DownloadEstimate:
-    """Estimate the downloads for selected versions: each release once, for all platforms of its entries.
+    """Estimate the downloads for selected versions: each package once, for all platforms of the entries.
 
     `known` has both locked and selected releases. `here` is locked where an entry records no platform, and `required`,
     by the policy, besides those of the entries. The hashes that the registries of `believed` report are locked without
@@ -355,25 +355,29 @@ def estimate_download(
             # Which platforms these h1 are for, packages of the locked version tell, the likely ones first.
             needed.setdefault(offer.prior_release, set()).update(locked.likely)
             is_sure = False
-    packages = hashed = 0
-    size: int | None = 0
+    # Of one package that both tools lock, one download serves both.
+    sizes: dict[tuple[ProviderAddress, Version, Platform], int | None] = {}
+    hashed: set[tuple[ProviderAddress, Version, Platform]] = set()
     for release, release_platforms in needed.items():
         entry = known.get(release)
+        packages = {(release.address, release.version, platform) for platform in release_platforms}
         if entry is None:
-            packages, size, is_sure = packages + len(release_platforms), None, False
+            sizes |= dict.fromkeys(packages - sizes.keys())
+            is_sure = False
             continue
         by_platform = {platform: zh for zh, platform in entry.facts.platforms.items()}
         is_believed = release.tool == OPENTOFU.name and release.address.host in believed
         reported = set(entry.facts.reported.values()) if is_believed else set()
-        for platform in release_platforms:
-            zh = by_platform.get(platform, "")
+        for package in packages:
+            zh = by_platform.get(package[2], "")
             if zh in entry.hashed:
-                hashed += 1
-            elif platform not in reported:
-                packages += 1
-                package_size = entry.facts.sizes.get(zh)
-                size = None if size is None or package_size is None else size + package_size
-    return DownloadEstimate(packages, size, hashed, is_sure)
+                hashed.add(package)
+            elif package[2] not in reported:
+                sizes[package] = entry.facts.sizes.get(zh)
+    sizes = {package: size for package, size in sizes.items() if package not in hashed}
+    known_sizes = [size for size in sizes.values() if size is not None]
+    size = sum(known_sizes) if len(known_sizes) == len(sizes) else None
+    return DownloadEstimate(len(sizes), size, len(hashed), is_sure)
 
 
 class LockedPlatforms(Struct, frozen=True):

@@ -66,7 +66,9 @@ class Stage(FileOperation, frozen=True):
         """A short title, of what is not staged yet if there is any."""
         new = [replace(each, providers=each.providers - each.staged) for each in self.chosen]
         titled = [each for each in new if each.providers] or self.chosen
-        names = sorted({one.short(each.root.tool.default_host) for each in titled for one in each.providers})
+        hosts = {each.root.tool.default_host for each in titled}
+        host = hosts.pop() if len(hosts) == 1 else ""  # of two tools, a short name would be that of two providers
+        names = sorted({one.short(host) for each in titled for one in each.providers})
         places = [each.root.path or "." for each in titled]
         return f"Stage {listed_providers(tuple(names))} in {listed_roots(places)}"
 
