@@ -23,6 +23,7 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.project.git import Repository
 from locklens.ui.dialogs.choices import SidesDialog
+from locklens.ui.signers import SignersScreen
 from locklens.ui.views import SidesWanted
 from locklens.ui.widgets.line_view import LineView
 
@@ -232,12 +233,18 @@ async def test_two_files_have_no_revisions(running: Running, samples: Samples, t
             assert f"{name}: {words}" in on.lines[-2]
         assert "R restore" not in on.lines[-1]
         assert f"OFF  {words}" in [one.text for one in on.screen.help_lines()]
+
+
+async def test_two_files_have_no_policy_to_pin_keys_in(running: Running, tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {"a.hcl": lock(entry("aws", "1.0.0")), "b.hcl": lock(entry("aws", "2.0.0"))})
+    opened = partial(open_files, "a.hcl", "b.hcl", config=None, cwd=top, stdin=bytes)
+    async with running(LockLens(ReviewRequest(opened))) as on:
         await on.press("4")
-        await on.settle()
+        await until(on, lambda: isinstance(on.app.screen, SignersScreen) and on.app.screen.review is not None)
         for key, name in (("T", "trust"), ("D", "drop pin")):
             await on.press(key)
-            assert f"{name}: {words}" in on.lines[-2]
-        assert "T trust" not in on.lines[-1]
+            assert f"{name}: two files are compared, not two states of a repository" in on.lines[-2]
+            assert f"{key} {name.split()[0]}" not in on.lines[-1]
 
 
 async def test_two_files_of_revisions_have_no_work_tree_to_go_back_to(running: Running, tmp_path: Path) -> None:
