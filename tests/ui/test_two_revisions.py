@@ -100,8 +100,7 @@ async def test_other_views_show_the_new_side_read_only(
         await on.press(*"export")
         await until(on, lambda: "Export as" in on.text and "Filter rows" not in on.text)
         await on.press(*["backspace"] * len("export"), *"lock missing")
-        await until(on, lambda: "No matches found" in on.text)
-        assert "lock the wanted" not in on.text
+        await until(on, lambda: f"L - off: read-only while {reason}" in on.text)
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
@@ -142,6 +141,14 @@ async def test_a_switch_is_offered_although_its_letter_plans_a_write_elsewhere(r
         assert "majors" in actions
         assert not {"upgrade", "undo"} & actions
         assert not any(action.startswith("elsewhere(") for action in actions)
+        await on.press("colon")
+        await until(on, lambda: isinstance(on.app.screen, CommandPalette))
+        await on.press(*"preview upgrade")
+        words = "U - off: read-only while two revisions are compared: B goes back to the work tree"
+        await until(on, lambda: words in on.text)
+        await on.press("down", "enter")
+        await until(on, lambda: on.app.screen is screen)
+        await until(on, lambda: "upgrade: read-only while two revisions are compared" in on.lines[-2])
 
 
 async def test_a_fetched_request_stays_at_its_commit_and_reload_says_how_to_get_a_newer_one(

@@ -284,7 +284,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         if self._known.stage not in _MOVING:
             reasons[_WITHOUT_MODULES] = "" if self.standing.lacks_modules else _OF_MISSING
             reasons[keys.DIAGNOSE] = "" if self._examined is not None else _OF_TRUST
-        yield from keys.key_help(PREVIEW_KEYS, [(reason, (key,)) for key, reason in reasons.items() if reason])
+        yield from keys.key_help(PREVIEW_KEYS, {key: reason for key, reason in reasons.items() if reason})
         yield from keys.help_section("STEPS", {"ok": "done", "..": "in progress", "--": "pending", "!!": "failed"})
         yield from keys.help_section("SIGNS", SIGN_MEANINGS)
 

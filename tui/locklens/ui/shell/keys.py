@@ -249,12 +249,11 @@ def view_bindings(table: KeyTable) -> list[Binding]:
 _WIDTH = 18
 
 
-def key_help(table: KeyTable, off: Iterable[tuple[str, tuple[Key, ...]]] = ()) -> Iterator[Line]:
+def key_help(table: KeyTable, reasons: Mapping[Key, str] = {}) -> Iterator[Line]:
     """Yield the keys of a table with their meanings, those that do nothing on any row apart, by the reason.
 
     What the mouse does follows.
     """
-    reasons = {key: reason for reason, keys in reversed([*off]) for key in keys}
     for group in table.groups:
         if shown := [key for key in group.keys if key not in reasons]:
             yield line(Span(group.title.upper(), Role.HEADING))
@@ -301,6 +300,9 @@ class HasCommands(Protocol):
     def palette_commands(self) -> Iterable[Command]:
         """Return the commands in palette order."""
 
+    def commands_off(self) -> Iterable[Command]:
+        """Return the commands that do nothing now, each with the reason."""
+
 
 def key_commands(table: KeyTable, off: Collection[Key] = ()) -> Iterator[Command]:
     """Yield the commands of a screen's keys without those that are off, and the theme."""
@@ -312,6 +314,14 @@ def key_commands(table: KeyTable, off: Collection[Key] = ()) -> Iterator[Command
                 # A key of other screens only names them; its command goes to the first of them.
                 there = next((f"view({view.key!r})" for view in VIEWS if f"{view.key} {view.title}" in key.action), "")
                 yield Command(*_named(key, group), there if is_elsewhere(key.action) else key.action)
+
+
+def off_commands(table: KeyTable, reasons: Mapping[Key, str]) -> Iterator[Command]:
+    """Yield the commands of the keys that are off; running one says the reason, too."""
+    for group in table.groups:
+        for key in group.keys:
+            if key in reasons:
+                yield Command(_named(key, group)[0], f"{key.shown} - off: {reasons[key]}", key.action)
 
 
 _NAMES = {
@@ -356,7 +366,8 @@ class ScreenCommands(Provider):
     _has_run = False
 
     def _commands(self) -> Iterable[Command]:
-        return self.screen.palette_commands() if isinstance(self.screen, HasCommands) else ()
+        screen = self.screen
+        return (*screen.palette_commands(), *screen.commands_off()) if isinstance(screen, HasCommands) else ()
 
     async def _run(self, action: str) -> None:
         """Run the action of the selected command; a second enter while the palette closes runs nothing."""

@@ -213,6 +213,10 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
 
         return self.acting(key_commands(self.TABLE))
 
+    def commands_off(self) -> Iterable[Command]:
+        """Return the commands that the palette shows as off, each with the reason; none without a reason."""
+        return ()
+
     @property
     def idle_keys(self) -> frozenset[str]:
         """Labels of the keys that do nothing now, where the cursor is."""

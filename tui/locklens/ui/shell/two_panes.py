@@ -30,7 +30,9 @@ from locklens.ui.shell.keys import (
     keys_of_rows,
     looking_keys,
     network_keys,
+    off_commands,
     revision_keys,
+    view_commands,
     writing_keys,
 )
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
@@ -249,20 +251,21 @@ class TwoPaneScreen(LockLensScreen[int]):
     def refusal_of(self, action: str) -> str:
         """Return why an action of the screen does nothing now, loaded or not; "" if it is to be tried."""
         pressed = action.removeprefix("screen.")
-        words = next((words for words, keys in self._off if any(key.action == pressed for key in keys)), "")
+        words = next((words for key, words in self._off.items() if key.action == pressed), "")
         name = action_name(pressed)
         return f"{_NAMES.get(name, name.replace('_', ' '))}: {words}" if words else ""
 
     @property
-    def _off(self) -> Iterable[tuple[str, tuple[Key, ...]]]:
-        """The keys that do nothing on any row, by the reason."""
-        if self.review is not None and (reason := _NOT_ON_DISK.get(self.review.head.kind)):
-            yield self.read_only_words, writing_keys(self.TABLE)
-            yield f"looks at the work tree, but {reason}{self._way_back('it')}", looking_keys(self.TABLE)
+    def _off(self) -> dict[Key, str]:
+        """The keys that do nothing on any row, each with the reason."""
+        off = dict.fromkeys(network_keys(self.TABLE), OFFLINE) if self.source.is_offline else {}
         if self.review is not None and "file" in {self.review.base.kind, self.review.head.kind}:
-            yield TWO_FILES, revision_keys(self.TABLE)
-        if self.source.is_offline:
-            yield OFFLINE, network_keys(self.TABLE)
+            off |= dict.fromkeys(revision_keys(self.TABLE), TWO_FILES)
+        if self.review is not None and (reason := _NOT_ON_DISK.get(self.review.head.kind)):
+            looking = f"looks at the work tree, but {reason}{self._way_back('it')}"
+            off |= dict.fromkeys(looking_keys(self.TABLE), looking)
+            off |= dict.fromkeys(writing_keys(self.TABLE), self.read_only_words)
+        return off
 
     @property
     def top(self) -> Path | None:
@@ -397,7 +400,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     @property
     def idle_keys(self) -> frozenset[str]:
         """The keys that do nothing on the highlighted row, or on any."""
-        idle = {*self.row_keys[1], *(key.label for _, keys in self._off for key in keys)}
+        idle = {*self.row_keys[1], *(key.label for key in self._off)}
         if not self._has_row:
             idle |= {key.label for key in keys_of_rows(self.TABLE, is_narrowed=self.is_narrowed)}
         return frozenset(idle)
@@ -483,11 +486,12 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def palette_commands(self) -> Iterable[Command]:
         """Return the palette's commands on this view."""
-        from locklens.ui.shell.keys import view_commands
-
-        off = {key for _, keys in self._off for key in keys}
-        commands = view_commands(self.TABLE, self.VIEW, self.export_commands(), off)
+        commands = view_commands(self.TABLE, self.VIEW, self.export_commands(), self._off)
         return [one for one in self.acting(commands) if not self._is_refused(one.action)]
+
+    def commands_off(self) -> Iterable[Command]:
+        """Return the commands that do nothing on any row."""
+        return off_commands(self.TABLE, self._off)
 
     def _is_refused(self, action: str) -> bool:
         """True for an action that no key line has, and that would only say why it does nothing now."""
