@@ -775,7 +775,7 @@ def test_one_of_two_errors_that_is_mended_needs_no_cause(made: Any, doctor: Any)
     ]
     (folder / "ci.log").write_text(boxed_log(*messages), "utf-8")
     fix = next(one["command"] for one in doctor(folder, "ci.log")["remedies"] if "acme/demo" in one["command"])
-    assert main(shlex.split(fix)[1:], no_screen) == 0
+    assert main(shlex.split(fix.replace(" acme/netbox", ""))[1:], no_screen) == 0
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
     assert "No cause was found for the error of" not in out
     assert "the platform is not covered" in out
