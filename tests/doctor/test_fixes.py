@@ -979,8 +979,9 @@ def test_a_log_lists_each_provider_of_a_root_before_init(both: Path, doctor: Any
     held = {one["id"]: one["roots"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}}
     equal = ["live/a-terraform", "live/c-equal"]
     assert held == {"plugin-missing": equal} | ({} if is_read else {"other-tool": equal[:1]})
-    (fix,) = document["remedies"]
-    assert fix["command"] == f"locklens init --root={'ROOT' if is_read else 'live/c-equal'}"
+    commands = [one["command"] for one in document["remedies"]]
+    of_tofu = ["tofu -chdir=live/a-terraform init"]
+    assert commands == (["locklens init --root=ROOT"] if is_read else ["locklens init --root=live/c-equal", *of_tofu])
 
 
 def test_a_short_source_is_required_in_the_registry_of_whichever_tool_runs(both: Path, doctor: Any) -> None:

@@ -402,9 +402,13 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         causes = [each for each in one.causes if each.is_probable]
         if not one.examined.is_of_root:  # there is no file here that a fix could change
             causes = [each for each in causes if Trait.OF_HOST in each.traits]
+        weaker = list[Cause]()
         if one.examined.error is not None:  # beside a stronger cause of its error, a weaker one is of no use
-            causes = [each for each in causes if _strength(each) == best[one.examined.error]]
+            weaker = [each for each in causes if _strength(each) != best[one.examined.error]]
+            causes = [each for each in causes if each not in weaker]
         offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
+        if causes and not offered and one.examined.fitting:  # of one root of several, even a sure cause is likely
+            offered = [remedy for cause in weaker for remedy in BY_ID[cause.id].remedies(one)]
         if any(Trait.OF_HASHES in cause.traits for cause in causes):
             copies = list(provider_remedies.copies(one))  # one for another machine helps only where that has a mirror
             offered = [*(each for each in copies if each.write), *offered, *(each for each in copies if not each.write)]
