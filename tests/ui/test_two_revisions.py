@@ -23,7 +23,7 @@ from locklens.review.model import SideName
 from locklens.ui.app import LockLensApp
 from locklens.ui.doctor import DoctorScreen
 from locklens.ui.shell.bars import read_only_head
-from locklens.ui.shell.keys import looking_keys, writing_keys
+from locklens.ui.shell.keys import LOOKS, WRITES, action_name
 from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.widgets import BarLayout, Piece
 
@@ -120,10 +120,10 @@ async def test_each_key_that_is_off_says_so_and_stands_in_the_help_as_off(runnin
         for view in "1234":
             screen = await shown(on, view)
             texts = [one.text for one in screen.help_lines()]
-            start = texts.index(f"OFF  {written}")
-            assert texts.index(f"OFF  {looked_at}") > start
-            keys = dict.fromkeys(writing_keys(screen.TABLE), written)
-            keys |= dict.fromkeys(looking_keys(screen.TABLE), looked_at)
+            start = min(texts.index(f"OFF  {reason}") for reason in (written, looked_at))
+            reasons = {**dict.fromkeys(WRITES, written), **dict.fromkeys(LOOKS, looked_at)}
+            named = ((key, action_name(key.action)) for group in screen.TABLE.groups for key in group.keys)
+            keys = {key: reasons[action] for key, action in named if action in reasons}
             assert keys
             for key, reason in keys.items():
                 await on.press(key.keys)

@@ -23,8 +23,9 @@ from locklens.ui.dialogs.form import Answers, ExportDialog, platforms_form, read
 from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
 from locklens.ui.shell import Job, Run
 from locklens.ui.shell.keys import ROW_ACTIONS, action_name
+from locklens.ui.shell.off_keys import read_only_words
 from locklens.ui.shell.screen import browser_command, has_browser, has_editor, open_page, release_page, work_tree_file
-from locklens.ui.shell.two_panes import TwoPaneScreen, read_only_words
+from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.views import ExaminedProvider, ViewWanted
 from locklens.ui.why import WhyDialog, show_inside
 from locklens.ui.widgets.row_list import RowList

@@ -157,7 +157,7 @@ def elsewhere(*present: str) -> KeyGroup:
     return KeyGroup("On another screen", *(key for key in _ELSEWHERE if key.keys not in present))
 
 
-_WRITES = frozenset(
+WRITES = frozenset(
     {
         "lock", "upgrade", "restore", "prune", "format", "merge", "stage", "accept", "trust", "drop_pin", "undo",
         "select", "select_eligible",
@@ -165,52 +165,14 @@ _WRITES = frozenset(
 )  # fmt: skip
 """Actions that plan a write to the files on disk, or select for one."""
 
-_LOOKS = frozenset({"diagnose", "compare_packages", "edit"})
+LOOKS = frozenset({"diagnose", "compare_packages", "edit"})
 """Actions that plan none, and look at the files on disk: they open one, or examine its folder."""
 
-
-_ON_NETWORK = frozenset({"lock", "prove", "upgrade"})
-"""Actions that ask registries or download packages, whatever is cached."""
-
-_OF_REVISIONS = frozenset({"accept", "drop_pin", "restore", "stage", "trust"})
-"""Actions on states of a repository; acceptances and pins count in its policy alone."""
-
-TWO_FILES = "two files are compared, not two states of a repository"
-"""Why those are off where files are compared that the user named."""
-
-OFFLINE = "offline: run without --offline"
-"""Why those are off with --offline."""
-
-
-ROW_ACTIONS = _WRITES - {"undo"} | _LOOKS | {
+ROW_ACTIONS = WRITES - {"undo"} | LOOKS | {
     "copy", "diff", "expand", "finding", "inside", "mark", "mark_shown",
     "open_page", "other_pane", "prove", "section", "unreviewed", "why",
 }  # fmt: skip
 """Actions on rows, which do nothing before there are any."""
-
-
-def writing_keys(table: KeyTable) -> tuple[Key, ...]:
-    """Return the keys that plan a write, also on another screen: off while the compared head is not on disk."""
-    return _keys_of(table, _WRITES)
-
-
-def looking_keys(table: KeyTable) -> tuple[Key, ...]:
-    """Return the other keys that need the files on disk: off at the same times."""
-    return _keys_of(table, _LOOKS)
-
-
-def network_keys(table: KeyTable) -> tuple[Key, ...]:
-    """Return the keys that need registries, also on another screen: off with --offline."""
-    return _keys_of(table, _ON_NETWORK)
-
-
-def revision_keys(table: KeyTable) -> tuple[Key, ...]:
-    """Return the keys that act on states of a repository, also on another screen: off where two files are compared."""
-    return _keys_of(table, _OF_REVISIONS)
-
-
-def _keys_of(table: KeyTable, actions: Collection[str]) -> tuple[Key, ...]:
-    return tuple(key for group in table.groups for key in group.keys if action_name(key.action) in actions)
 
 
 def action_name(action: str) -> str:

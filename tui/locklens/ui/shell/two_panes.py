@@ -21,20 +21,15 @@ from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filter_line import FilterLine
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
 from locklens.ui.shell.keys import (
-    OFFLINE,
-    TWO_FILES,
     Command,
     action_name,
     help_section,
     key_help,
     keys_of_rows,
-    looking_keys,
-    network_keys,
     off_commands,
-    revision_keys,
     view_commands,
-    writing_keys,
 )
+from locklens.ui.shell.off_keys import TWO_FILES, off_keys, read_only_words, way_back
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.shell.screen import LockLensScreen
 from locklens.ui.views import REVIEW, VIEWS, PreviewWanted, QuitWanted, SidesWanted, ViewShown, ViewWanted
@@ -61,15 +56,6 @@ if TYPE_CHECKING:
 
 _NAMES = {"prove": "verify"}
 """What an action is called, where it has another name than its method."""
-
-
-_NOT_ON_DISK = {"git": "two revisions are compared", "index": "git's index is reviewed"}
-
-
-def read_only_words(review: Review | None) -> str:
-    """Return why the new side of a review cannot be written; "" if it is not a revision or the index."""
-    reason = _NOT_ON_DISK.get(review.head.kind) if review is not None else None
-    return f"read-only while {reason}" if reason else ""
 
 
 class TwoPaneScreen(LockLensScreen[int]):
@@ -235,12 +221,11 @@ class TwoPaneScreen(LockLensScreen[int]):
     @property
     def read_only_words(self) -> str:
         """Why nothing can be written: the new side is a revision or the index; "" if it can."""
-        words = read_only_words(self.review)
-        return f"{words}{self._way_back('the work tree')}" if words else ""
+        return way_back(read_only_words(self.review), "the work tree", goes_back=self._goes_back)
 
-    def _way_back(self, target: str) -> str:
-        """Name the key that goes back to the work tree, where there are other sides to compare."""
-        return f": B goes back to {target}" if self.source.request.base is not None else ""
+    @property
+    def _goes_back(self) -> bool:
+        return self.source.request.base is not None
 
     def refuses(self, action: str) -> bool:
         """Say why an action of the screen does nothing now; False if it is to be tried."""
@@ -258,14 +243,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     @property
     def _off(self) -> dict[Key, str]:
         """The keys that do nothing on any row, each with the reason."""
-        off = dict.fromkeys(network_keys(self.TABLE), OFFLINE) if self.source.is_offline else {}
-        if self.review is not None and "file" in {self.review.base.kind, self.review.head.kind}:
-            off |= dict.fromkeys(revision_keys(self.TABLE), TWO_FILES)
-        if self.review is not None and (reason := _NOT_ON_DISK.get(self.review.head.kind)):
-            looking = f"looks at the work tree, but {reason}{self._way_back('it')}"
-            off |= dict.fromkeys(looking_keys(self.TABLE), looking)
-            off |= dict.fromkeys(writing_keys(self.TABLE), self.read_only_words)
-        return off
+        return off_keys(self.TABLE, self.review, is_offline=self.source.is_offline, goes_back=self._goes_back)
 
     @property
     def top(self) -> Path | None:
