@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -335,8 +336,22 @@ def test_a_lock_file_that_was_left_behind_is_moved_to_its_configuration(made: An
     (folder / "live/prod/main.tf").write_bytes(main_tf.read_bytes())  # copied, and not moved: its lock file is its own
     assert "move-file" not in [one["id"] for one in doctor(folder, "--", "live/moved")["remedies"]]
     (folder / "live/prod/main.tf").unlink()
+    log = folder / "ci.log"
+    lacks = "required by this configuration but no version is selected"
+    items = (f"  - provider registry.terraform.io/acme/{name}: {lacks}" for name in ("demo", "netbox"))
+    log.write_text("\n".join(("$ terraform -chdir=live/moved plan", boxed_log(("Inconsistent", "", *items)))), "utf-8")
+    assert doctor(folder, "ci.log")["remedies"][0] == first
     subprocess.run(first["command"].split(), check=True, cwd=folder)
     assert doctor(folder, "--", "live/moved")["remedies"] == []
+    for is_committed in (False, True):
+        if is_committed:
+            git(folder, "commit", "-qm", "move its lock file, too")
+        document = doctor(folder, "ci.log")
+        assert document["state"] == "fixed"
+        assert "acme/netbox 3.9.1 is locked now (live/moved/.terraform.lock.hcl:" in document["fixed"]
+    later = time.time() + 60
+    os.utime(log, (later, later))  # so that the failing run had the commit, or was of another root
+    assert doctor(folder, "ci.log")["state"] == "open"
 
 
 def test_a_fix_that_was_undone_is_no_later_change(made: Any, doctor: Any) -> None:

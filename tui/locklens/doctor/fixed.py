@@ -199,9 +199,9 @@ def _met_locked(x: Examined) -> bool:
 
 
 def _was_absent(x: Examined) -> bool:
-    """True if a commit does not lock the provider, or the file did not before locklens wrote it."""
+    """True if a commit does not lock the provider, or there was no file, or locklens wrote what it had not."""
     is_added = x.history.is_written and x.address not in (x.history.locked_before or ())
-    return is_added or any(one.entry is None for one in x.history.states)
+    return is_added or x.history.is_file_new or any(one.entry is None for one in x.history.states)
 
 
 def _satisfied(x: Examined) -> str:

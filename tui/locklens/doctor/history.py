@@ -45,6 +45,8 @@ class EntryHistory(Struct, frozen=True):
             that made it, or in an uncommitted change.
         was_required: True if the root, or each of `fitting`, required or called what the error is about, until lately.
         is_constraint_of_here: True if the constraint of the message may be in the configuration, or was in a commit.
+        is_file_new: True if the lock file is not committed, or was committed first later than the log, for a root that
+            was there before.
         removed_by: The commit that removed the entry, with date and author; "" for another state, or no entry before.
         is_ignored: True if git ignores the lock file, which is not there.
         left: The entry in the lock file that is still where the root's configuration was before, as git tells, if the
@@ -72,6 +74,7 @@ class EntryHistory(Struct, frozen=True):
     renamed_from: LockEntry | None = None
     was_required: bool = False
     is_constraint_of_here: bool = True
+    is_file_new: bool = False
     removed_by: str = ""
     is_ignored: bool = False
     left: ElsewhereEntry | None = None

@@ -222,6 +222,7 @@ class Examiner:
             renamed_from=history.renamed_from(lock, one.entry, made_by),
             was_required=self._was_required(one),
             is_constraint_of_here=self._has_constraint(one),
+            is_file_new=history.is_new(lock, self._own_files(one), self._request.logged),
             removed_by=removed_by,
             is_ignored=is_ignored,
             left=self._left(one),
@@ -273,15 +274,18 @@ class Examiner:
         root, address, tree = one.root, one.address, self._checkout.tree
         if root.lock.exists or address is None or one.fitting:
             return None
-        own = [file for file in root.configuration.files if posixpath.dirname(file) == root.path]
         found = []
         for path, other in self._elsewhere(address).items():
-            moved = (posixpath.join(path, posixpath.basename(file)) for file in own)
+            moved = (posixpath.join(path, posixpath.basename(file)) for file in self._own_files(one))
             if not configuration_files(tree.list(path), root.tool) and self._had_source(moved, address):
                 found += [
                     other for state in self._history.past(other.lock_file, address)[:1] if state.entry is not None
                 ]
         return found[0] if len(found) == 1 else None
+
+    def _own_files(self, one: DoctorSubject) -> list[str]:
+        """Return the files of the root's configuration in its own folder."""
+        return [file for file in one.root.configuration.files if posixpath.dirname(file) == one.root.path]
 
     def _tool_commit(self, one: DoctorSubject) -> str:
         """Return the newest commit with the other tool's entry, if the last change took it away; "" for any other."""

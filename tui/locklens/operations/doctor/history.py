@@ -253,6 +253,21 @@ class LockHistory:
         facts = self._repository.commit(past[0].commit)
         return f"commit {past[0].commit[:12]} of {past[0].date[:10]} by {facts.author}"
 
+    def is_new(self, lock: LockFile, files: Iterable[str], logged: str) -> bool:
+        """True if a lock file is not committed, or was added later than the log, to a root that was there before.
+
+        `files` are those of the root's own configuration; what git ignores is committed nowhere, however old it is.
+        """
+        locks = self._locks(lock.path)
+        first = locks[-1] if locks else None
+        is_late = first is None or (logged != "" and first.date[:_SECONDS] >= logged[:_SECONDS])
+        if self._git is None or not lock.exists or not is_late or len(locks) >= PAST_COMMITS:
+            return False
+        before = f"{first.commit}^" if first is not None else "HEAD"
+        if not self._git.has_commit(before) or self.is_ignored(lock.path):
+            return False
+        return any(self._git.show(before, file) is not None for file in files)
+
     def is_ignored(self, path: str) -> bool:
         """True if git ignores a path, whether there is a file or not."""
         return self._git is not None and self._git.is_ignored(path)
