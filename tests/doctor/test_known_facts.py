@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -466,3 +467,78 @@ def test_a_host_is_mistyped_where_it_is_nearly_one_that_is_known_here(
     git(folder, "checkout", "--orphan", "fresh")
     git(folder, "commit", "-qm", "another repository, which never had that host")
     assert doctor(folder, "--offline", "ci.log")["state"] == "open"
+
+
+def _override_warning(product: str, *names: str) -> tuple[str, str]:
+    """What both tools warn of where `dev_overrides` name folders for providers: its title and its text."""
+    lines = ["The following provider development overrides are set in the CLI", "configuration:"]
+    lines += [f" - {name} in /home/ci/build/{name.rpartition('/')[2]}" for name in names]
+    lines += [
+        "",
+        f"Skip {product} init when using provider development overrides. It is not",
+        "necessary and may error",
+    ]
+    return "Provider development overrides are in effect", "\n".join(lines)
+
+
+NOT_THERE = {
+    "acme/absent": "provider registry registry.terraform.io does not have a provider named "
+    "registry.terraform.io/acme/absent",
+    "build.example/acme/absent": "host build.example does not offer a Terraform provider registry.",
+    "build.invalid/acme/absent": "could not connect to build.invalid: failed to request discovery document: Get "
+    '"https://build.invalid/.well-known/terraform.json": dial tcp: lookup build.invalid: no such host',
+}
+
+
+@pytest.mark.parametrize("form", ["boxed", "plain", "json"])
+@pytest.mark.parametrize("name", NOT_THERE)
+def test_init_of_a_provider_that_dev_overrides_take_from_a_folder(name: str, form: str, made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["download-damaged"], constraints=(("acme/demo", "~> 1.4"), (name, ">= 0"))))
+    message = QUERY, LIST.format(name, NOT_THERE[name])
+
+    def log(*overridden: str) -> None:
+        title, text = _override_warning("terraform", *overridden)
+        warning = "\n".join(f"│ {line}" for line in (f"Warning: {title}", "", *text.split("\n")))
+        lines = boxed_log(message).replace("╷", f"╷\n{warning}\n╵\n╷", 1)
+        if form == "plain":
+            lines = re.sub("(?m)^[╷│╵] ?", "", lines)
+        if form == "json":
+            found = (("warning", title, text), ("error", *message))
+            keys = ("severity", "summary", "detail")
+            events = [{"type": "diagnostic", "diagnostic": dict(zip(keys, one, strict=True))} for one in found]
+            lines = "".join(f"{json.dumps(one)}\n" for one in events)
+        (folder / "ci.log").write_text(lines, "utf-8")
+
+    log("acme/other", name)
+    for options in ((), ("--offline",)):
+        document = doctor(folder, *options, "ci.log")
+        first = document["causes"][0]
+        assert (first["id"], first["verdict"]) == ("wrong-source", "yes")
+        assert first["evidence"].endswith(
+            "the log warns that dev_overrides are in effect for it, and init does not use them"
+        )
+        skipped, published = document["remedies"]
+        assert (skipped["id"], published["id"]) == ("skip-init", "publish")
+        assert skipped["command"] == "terraform -chdir=live/prod validate"
+    log("acme/other")
+    document = doctor(folder, "ci.log")
+    assert "dev_overrides" not in json.dumps([document["causes"], document["remedies"]])
+
+
+def test_dev_overrides_of_the_settings_alone_make_it_likely(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["download-damaged"], constraints=(("acme/absent", ">= 0"),)))
+    (folder / "ci.log").write_text(boxed_log((QUERY, LIST.format("acme/absent", NOT_THERE["acme/absent"]))), "utf-8")
+    first = doctor(folder, "ci.log")["causes"][0]
+    assert (first["id"], first["verdict"]) == ("wrong-source", "yes")
+    assert "dev_overrides" not in first["evidence"]
+    block = '  dev_overrides {\n    "acme/absent" = "/home/me/bin"\n  }\n  direct {}\n'
+    with Path(os.environ["TF_CLI_CONFIG_FILE"]).open("a", encoding="utf-8") as file:
+        file.write(f"provider_installation {{\n{block}}}\n")
+    document = doctor(folder, "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("wrong-source", "likely")
+    assert "dev_overrides of the settings here name a folder for it" in first["evidence"]
+    assert [one["id"] for one in document["remedies"]] == ["skip-init", "publish", "correct-source"]
+    found = {one["id"]: one for one in doctor(folder, "--", "live/prod")["causes"]}["wrong-source"]
+    assert found["verdict"] == "yes", "what these settings do is known"
+    assert "dev_overrides of the settings here name a folder for it" in found["evidence"]

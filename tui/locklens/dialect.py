@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import LEGACY_NAMESPACE, AddressError, ProviderAddress, parse_plain, parse_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MANUAL_EDITS_COMMENT = "# Manual edits may be lost in future updates."
 """Second line of every lock file that a tool wrote."""
@@ -63,6 +68,14 @@ class Dialect(Struct, frozen=True):
             redundant_prefixes=self.redundant_prefixes,
             has_underscores=self.has_underscores,
         )
+
+    def parse_sources(self, texts: Iterable[str]) -> frozenset[ProviderAddress]:
+        """Read provider sources, without those that are none."""
+        found = set()
+        for text in texts:
+            with suppress(AddressError):
+                found.add(self.parse_source(text))
+        return frozenset(found)
 
     def default_provider(self, local_name: str) -> ProviderAddress:
         """Return the address of a local name without an entry in required_providers."""

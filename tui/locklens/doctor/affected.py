@@ -69,6 +69,11 @@ class Affected(Struct, frozen=True):
         setting = installed.setting if installed is not None else ""
         return f"TF_DATA_DIR={shell_word(setting)} {line}" if setting else line
 
+    @property
+    def validate_line(self) -> str:
+        """The command line that loads the providers of the root, and installs and changes nothing."""
+        return self._tool_line("validate")
+
     def state_line(self, *words: str) -> str:
         """Return a command line of the tool about the state of the root."""
         return self._tool_line("state", *words)

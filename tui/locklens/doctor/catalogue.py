@@ -351,6 +351,7 @@ CATALOGUE = (
         "no-registry",
         "does not offer a … provider registry.",
         "does not offer a … provider registry",
+        causes=(_C.WRONG_SOURCE,),
         advice="the host has no provider registry: correct the source address, or the host block",
     ),
     _row(

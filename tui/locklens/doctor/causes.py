@@ -150,7 +150,8 @@ CAUSES = (
     KnownCause(
         CauseId.WRONG_SOURCE,
         "the registry has no provider of that name",
-        "The source address names a provider that its registry does not have, or does not show without a token.",
+        "The source address names a provider that its registry does not have, or does not show without a token. init "
+        "asks for one that dev_overrides take from a folder, too.",
         "locklens why PROVIDER names the file and line that require it; compare it with the provider's documentation.",
         lock_causes.wrong_source,
         provider_remedies.fix_source,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -26,7 +25,7 @@ from locklens.trust.authentication import Refusal
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
@@ -160,19 +159,24 @@ class Examined(Struct, frozen=True, dict=True):
     @property
     def reused_by_run(self) -> frozenset[ProviderAddress]:
         """The providers of which the failing run took the locked version."""
-        return self._addresses(self.message.reused)
+        return self.tool.parse_sources(self.message.reused)
 
     @property
     def searched_by_run(self) -> frozenset[ProviderAddress]:
         """The providers that the failing run chose a version for, since the lock file had none."""
-        return self._addresses(self.message.searched)
+        return self.tool.parse_sources(self.message.searched)
 
-    def _addresses(self, names: Iterable[str]) -> frozenset[ProviderAddress]:
-        found = set()
-        for name in names:
-            with suppress(ValueError):
-                found.add(self.tool.parse_source(name))
-        return frozenset(found)
+    @property
+    def override_words(self) -> str:
+        """What tells that `dev_overrides` take the provider from a folder, in a clause; "" where nothing does."""
+        if self.is_overridden_in_run:
+            return "the log warns that dev_overrides are in effect for it"
+        return "dev_overrides of the settings here name a folder for it" if self.places.is_overridden else ""
+
+    @property
+    def is_overridden_in_run(self) -> bool:
+        """True if the log warns that `dev_overrides` take the provider from a folder."""
+        return self.address in self.tool.parse_sources(self.message.overridden)
 
     @property
     def is_of_twin(self) -> bool:
@@ -186,7 +190,7 @@ class Examined(Struct, frozen=True, dict=True):
 
     @property
     def _is_twin_named(self) -> bool:
-        named = self._addresses([self.message.provider])
+        named = self.tool.parse_sources([self.message.provider])
         return bool(named) and self.address not in named
 
     @property

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.dialect import DIALECTS, twin_of
 from locklens.doctor import is_for_twin, locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.network_causes import mistyped_host
+from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.tool_causes import as_required
 from locklens.hashes import fault_in_words, is_known_scheme, is_well_formed, packages_of
 from locklens.project.configuration import Contributor, constraint_place
@@ -313,8 +316,24 @@ _NONE_FITS = "no available version satisfies the constraints"
 
 def wrong_source(x: Examined) -> Judgement | None:
     """Test if a registry has no provider of the name that the configuration gives."""
-    if x.error is None:
-        return _absent(x)
+    judged = _absent(x) if x.error is None else _unknown_there(x)
+    if not x.override_words:
+        return judged
+    if x.message.kind == "no-registry" or x.message.reason is NetworkReason.NAME:
+        judged = Judgement(_LIKELY, f"the message says that the host of {x.address} cannot be asked", basis=Basis.RUN)
+    if judged is None or not judged.is_probable:
+        return judged
+    ran, asked = ("init", "asks") if x.error is None else ("the run", "asked")
+    title = f"{ran} {asked} a registry for a provider that dev_overrides take from a folder"
+    words = f"{judged.evidence}; {x.override_words}, and init does not use them"
+    if x.is_overridden_in_run:
+        return replace(judged, verdict=_YES, evidence=words, missing="", title=title)
+    verdict = judged.verdict if x.error is None else _LIKELY
+    return replace(judged, verdict=verdict, evidence=words, title=title)
+
+
+def _unknown_there(x: Examined) -> Judgement | None:
+    """Judge a message that says that the registry has no provider of the name, or that its host was not found."""
     if x.message.kind != "provider-unknown":
         return mistyped_host(x)
     places = listing([f"{one.file}:{one.line}" for one in x.required], 3)

@@ -60,6 +60,7 @@ class RecognisedError(Struct, frozen=True):
         options: Options of the failing `init` that decide what it installs, where from, and what it may write.
         selected: Providers with the versions that this run began to install or had already, as "acme/demo 1.4.2".
         unsigned: Those that it installed and calls unauthenticated.
+        overridden: Providers that its warning of `dev_overrides` names.
         command: The command that failed: "init" of a tool, one of `providers` with all its words, or `LOCKLENS`; ""
             where the log tells it to be one of `providers`, or not to be init, and does not have its line.
         run: The line of the log where this run begins: errors with one number are of one run, and of one root.
@@ -83,6 +84,7 @@ class RecognisedError(Struct, frozen=True):
     options: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()
     unsigned: tuple[str, ...] = ()
+    overridden: tuple[str, ...] = ()
     command: str = "init"
     run: int = 0
 

@@ -217,6 +217,10 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
 def fix_source(one: Affected) -> Iterator[Remedy]:
     """The requirement with the wrong address is named; an address that init locked was right at that time."""
     x, title = one.examined, f"Correct the source address of {one.examined.name} by hand where it is required"
+    if x.override_words:
+        yield from _without_installing(one.alone)
+    if x.is_overridden_in_run:
+        return  # the address is the one that is meant
     if x.entry is not None:
         yield _without_provider(one, "its address was right when it was locked, unless the entry was written by hand")
         if x.history.renamed_from is None and not x.is_unrequired and not _is_of_state(x):
@@ -233,6 +237,20 @@ def fix_source(one: Affected) -> Iterator[Remedy]:
     is_of_host = one.examined.message.kind != "provider-unknown"
     note = "" if is_of_host else "a module without required_providers means hashicorp/NAME"
     yield _by_hand(one.alone, "correct-source", title, "file and line", note)
+
+
+def _without_installing(one: Affected) -> Iterator[Remedy]:
+    """Yield the ways of a provider that `dev_overrides` take from a folder: no init, or a source that has it."""
+    x, note = one.examined, "plan and apply use the folder, too, and nothing verifies what is in it"
+    note = f"{note}; init installs the other providers that are locked before it fails"
+    left = x.configuration.required() - {*x.lock.by_address, x.address}
+    if left:
+        names = listing([each.short(x.tool.default_host) for each in sorted(left)], 3)
+        note = f"{note}: lock {names} first"
+    title = f"Go on without init for {x.name}"
+    yield one.remedy("skip-init", title, _NONE, 0, one.validate_line, note)
+    title = f"Publish {x.name}, or fill a mirror of the settings with it, where init has to succeed"
+    yield one.remedy("publish", title, _NONE, 0, "", "init takes it from there, whatever dev_overrides say")
 
 
 def _is_of_state(x: Examined) -> bool:

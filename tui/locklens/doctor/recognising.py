@@ -20,7 +20,7 @@ from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 
 MOST_ERRORS = 50
@@ -180,16 +180,9 @@ _PROVIDERS_TITLES = {
 }  # fmt: skip
 """The titles of errors that one command alone has."""
 _TELLING = (
-    "init -",
-    "providers lock",
-    "providers mirror",
-    "chdir",
-    "cd ",
-    "running ",
-    "dir: ",
-    "working-dir",
-    "WORKDIR ",
-)
+    "init -", "providers lock", "providers mirror", "chdir", "cd ", "running ", "dir: ", "working-dir", "WORKDIR ",
+)  # fmt: skip
+_OVERRIDES, _OVERRIDE = "Provider development overrides are in effect", re.compile(rf"(?m)^- ({_LISTED}) in \S")
 _CONSTRAINT = re.compile(
     r"(?:configured version constraint|given constraints|updated version constraints) \"?"
     r"(?P<constraint>[~<>=!]{0,2} ?v?\d[\w.+-]{0,60}(?:, ?[~<>=!]{0,2} ?v?\d[\w.+-]{0,60}){0,20})"
@@ -229,7 +222,7 @@ class _Event(Struct):
 _EVENTS = Decoder(_Event)
 
 
-_OF_RUN = ("folder", "reused", "searched", "selected", "unsigned", "options")
+_OF_RUN = ("folder", "reused", "searched", "selected", "unsigned", "overridden", "options")
 """What a run tells about each of its errors."""
 
 
@@ -250,6 +243,7 @@ class _Run(Struct, frozen=True):
     options: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()
     unsigned: tuple[str, ...] = ()
+    overridden: tuple[str, ...] = ()
     command: str = ""
 
 
@@ -343,15 +337,23 @@ def _blocks(lines: Sequence[LogLine]) -> Iterator[_Block]:
     for unit, own in units.items():
         blocks = list(_blocks_of(own))
         runs = _runs(own, frozenset(at for block in blocks if block.is_error for at in block.places))
-        installed = _installed(own, runs)
+        installed, overridden = _installed(own, runs), _overridden(blocks, runs)
         for block in blocks:
-            yield replace(block, unit=unit, run=_run_at(runs, block.number), installed=installed)
+            run = _run_at(runs, block.number)
+            run = replace(run, overridden=overridden.get(run.start, ()))
+            yield replace(block, unit=unit, run=run, installed=installed)
 
 
 def _run_at(runs: Sequence[_Run], number: int) -> _Run:
     """Return the run that a line is of."""
     at = bisect_right(runs, number, key=lambda run: run.first)
     return runs[at - 1] if at else _Run(0, 0)
+
+
+def _overridden(blocks: Iterable[_Block], runs: Sequence[_Run]) -> dict[int, tuple[str, ...]]:
+    """Return the providers that the warning of `dev_overrides` names, by the line where its run begins."""
+    warnings = (one for one in blocks if _OVERRIDES in one.lines[0])
+    return {_run_at(runs, one.number).start: tuple(_OVERRIDE.findall("\n".join(one.lines))) for one in warnings}
 
 
 def _installed(lines: Sequence[LogLine], runs: Sequence[_Run]) -> dict[tuple[str, str, str], int]:

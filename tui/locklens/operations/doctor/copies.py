@@ -191,6 +191,7 @@ class CopyFinder:
             machine=this_platform(),
             registry_url=known.registries.get(address.host, "") if address is not None else "",
             asks_registry=known.has_direct if method is None else method is MethodKind.DIRECT,
+            is_overridden=address in known.overridden,
             may_send_token=address is None or known.may_send_token(address.host),
         )
 

@@ -59,6 +59,7 @@ class Sources(Struct, frozen=True):
         methods: Those of `provider_installation`, or the folders that the tools look into without such a block.
         registries: The URL of each host's provider registry that a `host` block names.
         has_installation: True if there is a provider_installation block.
+        overridden: The providers that `dev_overrides` take from a folder.
         token_hosts: The hosts that tokens are set for; None where a credentials helper may know more.
     """
 
@@ -66,6 +67,7 @@ class Sources(Struct, frozen=True):
     methods: tuple[InstallationMethod, ...] = ()
     registries: Mapping[str, str] = {}
     has_installation: bool = False
+    overridden: frozenset[ProviderAddress] = frozenset()
     token_hosts: frozenset[str] | None = frozenset()
 
     def may_send_token(self, host: str) -> bool:
@@ -117,7 +119,10 @@ def configured_sources(dialect: Dialect, environ: Mapping[str, str], root: Path)
         methods = (*folders, InstallationMethod(MethodKind.DIRECT))
     else:
         methods = config.installation.methods
-    return Sources(config.plugin_cache_dir, methods, registries, config.installation is not None, tokens)
+    has_installation = config.installation is not None
+    overrides = config.installation.dev_overrides if config.installation is not None else ()
+    overridden = dialect.parse_sources(provider for provider, _ in overrides)
+    return Sources(config.plugin_cache_dir, methods, registries, has_installation, overridden, tokens)
 
 
 class PackageFinder:
