@@ -535,6 +535,9 @@ async def test_without_required_platforms_l_asks_for_which(opening: Opening, top
         field.value = "linux"
         await on.press("enter")
         assert "invalid platform 'linux'" in on.text
+        field.value = "linux_amd46"
+        await on.press("enter")
+        assert "no release has packages for linux_amd46: did you mean linux_amd64?" in on.text
         field.value = "linux_arm64, darwin_arm64"
         await on.press("enter")
         await on.ready()

@@ -263,6 +263,9 @@ def platforms_problem(text: str) -> str:
         return str(error)
     if len(platforms) > _PLATFORMS_ASKED:
         return f"at most {_PLATFORMS_ASKED} platforms at once"
+    odd = next((one for one in platforms if one.meant), None)
+    if odd is not None:
+        return f"no release has packages for {odd}: {odd.meant}"
     return "" if platforms else "name a platform, such as linux_amd64"
 
 
