@@ -784,6 +784,16 @@ async def test_all_roots_fail(opening: Opening, top: Path) -> None:
         assert "FAILED: these 2 roots are left unchanged" in on.plan
 
 
+async def test_a_root_that_is_named_from_a_folder_of_the_repository_is_one(opening: Opening, top: Path) -> None:
+    (top / "b" / LOCK).write_bytes(b"provider {\n")
+    async with opening() as on:
+        for here, root in ((top / "b", ""), (top / "b", "../b")):
+            on.want(Lock(Scope(here, (root,)), (Platform("linux", "amd64"),)))
+            await until(on, lambda: "nothing to write: the plan failed" in on.status)
+            assert "!!  plan  1 root, 1 failed" in on.plan
+            await on.press("escape")
+
+
 async def test_offline_only_what_needs_no_registry(opening: Opening, top: Path) -> None:
     picks = (SelectedVersion("a", DEMO, Version.parse("1.5.0")),)
     async with opening(offline=True) as on:

@@ -116,12 +116,13 @@ class _Locking:
         draft.tool = self._operation.where.tool
         results: dict[str, RootResult | LockLensError] = {}
         for name, outcome in read.items():
-            self._on_root(name)
+            path = path_below(draft.top, folder / name)
+            self._on_root(path)
             if isinstance(outcome, LockLensError):
                 results[name] = outcome
-                draft.fail(name, outcome)
+                draft.fail(path, outcome)
             else:
-                results[name] = self._settle(outcome, draft)
+                results[name] = self._settle(outcome, path, draft)
         failed = {name for name, result in results.items() if not isinstance(result, RootResult) or result.has_failed}
         return replace(draft.plan(self._command(self._operation.where.without(failed))), results=results)
 
@@ -165,10 +166,9 @@ class _Locking:
             adds_reported=self._operation.adds_reported,
         )
 
-    def _settle(self, work: _Work, draft: PlanBuilder) -> RootResult:
-        """Make the entries of one root, and plan its lock file."""
+    def _settle(self, work: _Work, path: str, draft: PlanBuilder) -> RootResult:
+        """Make the entries of one root, and plan its lock file; `path` is its folder in the plan."""
         root = work.root
-        path = path_below(draft.top, self._operation.where.folder / root.path)
         settled: list[LockEntry] = []
         for entry in self._source.locker(root.tool).entries(work.requests):
             if isinstance(entry, Diagnostic):
