@@ -1198,6 +1198,70 @@ def test_an_entry_with_the_hashes_of_another_version_is_not_restored(made: Any, 
     assert "restore-entry" not in [one["id"] for one in others]
 
 
+def test_an_edit_of_the_version_is_told_and_mended_whatever_was_added_to_the_entry_later(
+    made: Any, doctor: Any
+) -> None:
+    right = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    wrong = replace(right, version="1.5.0", hashes_of="1.4.2")
+    locks = tuple(map(lock_file, (right, wrong, replace(wrong, more=(f"h1:{'m' * 43}=",)))))
+    incident = SampleIncident("", ("none",), locks, (("acme/demo", "~> 1.4"),))
+    folder = made(incident)
+    words = (
+        "Error while installing acme/demo v1.5.0: the current package for registry.terraform.io/acme/demo 1.5.0 doesn't"
+        " match any of the checksums previously recorded in the dependency lock file"
+    )
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    document = doctor(folder, "ci.log")
+    edit, first = (git(folder, "rev-parse", "--short=12", revision).strip() for revision in ("HEAD~", "HEAD~2"))
+    assert document["causes"][0]["id"] == "hand-edit"
+    assert any(f"; 1.4.2 to 1.5.0 by commit {edit} of " in note for note in document["run"]["notes"])
+    assert f"restore acme/demo --from {first} " in document["remedies"][0]["command"]
+
+
+def test_a_bad_merge_is_one_whatever_h1_was_added_later(made: Any, doctor: Any) -> None:
+    old, new = (sample_entry("acme/demo", version, "~> 1.4") for version in ("1.4.1", "1.4.2"))
+    wrong = replace(new, hashes_of="1.4.1")
+    folder = made(SampleIncident("", ("none",), tuple(map(lock_file, (old, new, wrong))), (("acme/demo", "~> 1.4"),)))
+    other = git(folder, "commit-tree", "HEAD~2^{tree}", "-p", "HEAD~2", "-m", "other").strip()
+    merge = git(folder, "commit-tree", "HEAD^{tree}", "-p", "HEAD~", "-p", other, "-m", "merge").strip()
+    git(folder, "reset", "-q", "--hard", merge)
+    words = (
+        "Error while installing acme/demo v1.4.2: the current package for registry.terraform.io/acme/demo 1.4.2 doesn't"
+        " match any of the checksums previously recorded in the dependency lock file"
+    )
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    before = doctor(folder, "ci.log")
+    (folder / LOCK).write_bytes(lock_file(replace(wrong, more=(f"h1:{'m' * 43}=",))))
+    git(folder, "commit", "-qam", "another platform")
+    document = doctor(folder, "ci.log")
+    for each in (before, document):
+        assert (each["causes"][0]["id"], each["causes"][0]["verdict"]) == ("bad-merge", "yes")
+        assert each["remedies"][0]["command"] == before["remedies"][0]["command"]
+    assert any(f"; merged by commit {merge[:12]} of " in note for note in document["run"]["notes"])
+
+
+def test_an_entry_that_a_merge_left_out_is_restored_from_its_branch(made: Any, doctor: Any) -> None:
+    """The branch added the provider, and the merge kept the other side's lock file as it was."""
+    demo, netbox = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    folder = made(replace(INCIDENTS["not-locked"], locks=(lock_file(demo),)))
+    lock = folder / LOCK
+    git(folder, "checkout", "-q", "-b", "feature")
+    lock.write_bytes(lock_file(demo, netbox))
+    git(folder, "commit", "-qam", "netbox")
+    branch = git(folder, "rev-parse", "--short=12", "HEAD").strip()
+    git(folder, "checkout", "-q", "-")
+    lock.write_bytes(lock_file(replace(demo, constraints="~> 1.4.0")))
+    git(folder, "commit", "-qam", "meanwhile")
+    git(folder, "merge", "-q", "-s", "ours", "-m", "merge", "feature")
+    merge = git(folder, "rev-parse", "--short=12", "HEAD").strip()
+    document = doctor(folder, "ci.log")
+    cause, first = document["causes"][0], document["remedies"][0]
+    assert (cause["id"], cause["verdict"]) == ("not-locked", "yes")
+    assert f"commit {merge} of " in cause["evidence"]
+    assert cause["evidence"].endswith(", a merge, removed it")
+    assert first["command"].startswith(f"locklens restore acme/netbox --from {branch} ")
+
+
 def test_a_version_whose_signature_was_not_looked_at_is_offered_as_such(made: Any, doctor: Any) -> None:
     (fix,) = doctor(made(INCIDENTS["key-revoked"]), "ci.log")["remedies"]
     assert fix["id"] == "upgrade"
@@ -1359,7 +1423,7 @@ def test_hashes_are_not_added_to_an_entry_that_lock_refuses_whether_the_log_name
             assert fixes[0] == "restore-entry"
             assert "lock-platform" not in fixes
             merge = next(one for one in document["causes"] if one["id"] == "bad-merge")
-            made_by = "whether that commit squashed" if is_committed else "whether a merge made the entry"
+            made_by = "whether that commit squashed" if is_committed else "whether a merge selected its version"
             assert merge["missing"].startswith(made_by)
 
 

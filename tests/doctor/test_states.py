@@ -392,7 +392,8 @@ def test_a_merge_that_has_the_entry_of_neither_side_is_named_as_one(made: Any, d
     merge = git(folder, "commit-tree", "HEAD^{tree}", "-p", "HEAD~", "-p", side, "-m", "merge").strip()
     git(folder, "reset", "-q", "--hard", merge)
     found = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}
-    assert found["bad-merge"]["evidence"].endswith(f"; commit {merge[:12]}, which is a merge, made the entry as it is")
+    words = f"; commit {merge[:12]}, which is a merge, selected its version and packages"
+    assert found["bad-merge"]["evidence"].endswith(words)
     assert found["bad-merge"]["missing"] == "whether a person resolved the conflict: the author of the merge"
 
 
@@ -402,7 +403,8 @@ def test_who_wrote_an_entry_is_not_asked_for_where_git_tells(cause: str, made: A
     head = git(folder, "rev-parse", "--short=12", "HEAD")
     found = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}
     assert found["bad-merge"]["verdict"] == "unknown"  # it may have squashed one
-    assert found["bad-merge"]["evidence"].endswith(f"; commit {head}, which is no merge, made the entry as it is")
+    words = f"; commit {head}, which is no merge, selected its version and packages"
+    assert found["bad-merge"]["evidence"].endswith(words)
     assert found["bad-merge"]["missing"].startswith("whether that commit squashed a branch")
     assert cause == "hand-edit" or found["hand-edit"]["missing"].startswith(f"how commit {head} made this entry")
 

@@ -37,10 +37,10 @@ class EntryHistory(Struct, frozen=True):
         had_other_providers: True if a commit of the lock file has other providers than it has now.
         damaging_merge: The merge since which the lock file cannot be read; "" for another commit, or none.
         damaging_edit: The commit since which it cannot be read, if it is known, and no merge; else "".
-        merge: The merge since which the entry is as it is; "" for another commit, or none.
+        merge: The merge that selected version and packages of the entry; "" for another commit, or none.
         readable_commit: The newest commit whose lock file can be read, where there is none here, or it cannot; else "".
         without_new: The commits whose lock file has no hash that the one here and the newest readable commit lack.
-        made_by: The commit that made the entry as it is, if it is known, and no merge; else "".
+        made_by: The commit that selected version and packages, if it is known, and no merge; else "".
         renamed_from: The entry of another provider, with the same version and hashes, that gave way to it in the commit
             that made it, or in an uncommitted change.
         was_required: True if the root, or each of `fitting`, required or called what the error is about, until lately.

@@ -143,12 +143,12 @@ def bad_merge(x: Examined) -> Judgement | None:
             way = ": whoever edited the work tree" if is_edited else ""
             return Judgement(_UNKNOWN, words, f"whether the change that made it so was a merge{way}")
     if x.history.merge:
-        words = f"{words}; commit {x.history.merge[:12]}, which is a merge, made the entry as it is"
+        words = f"{words}; commit {x.history.merge[:12]}, which is a merge, selected its version and packages"
         return Judgement(_UNKNOWN, words, "whether a person resolved the conflict: the author of the merge")
     if x.history.made_by:
-        words = f"{words}; commit {x.history.made_by[:12]}, which is no merge, made the entry as it is"
+        words = f"{words}; commit {x.history.made_by[:12]}, which is no merge, selected its version and packages"
         return Judgement(_UNKNOWN, words, _IF_SQUASHED)
-    missing = "whether a merge made the entry as it is" if x.today.is_known else x.why_unknown
+    missing = "whether a merge selected its version and packages" if x.today.is_known else x.why_unknown
     return Judgement(_UNKNOWN, words, missing if x.packed else "")
 
 

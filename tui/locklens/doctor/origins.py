@@ -42,7 +42,7 @@ class Origins(Struct, frozen=True, dict=True):
         past_elsewhere: Its history in each of the other roots that a log fits.
         others: The provider in other lock files.
         written: The entry of this version before locklens wrote it later than the log; None where it did not.
-        merge: The merge since which the entry is as it is; "" for another commit, or none.
+        merge: The merge that selected version and packages of the entry; "" for another commit, or none.
         packages: The packages at hand that the failing run may have installed.
         packed: The locked `zh` of packages.
         listed: All `zh` of the release that are vouched for today.
@@ -184,7 +184,8 @@ class Origins(Struct, frozen=True, dict=True):
         """
         if not self.merge or self.entry is None or not self.packed:
             return None
-        states = [(one, one.entry) for one in self.past[1:] if one.entry is not None]
+        place = next((number for number, one in enumerate(self.past, 1) if one.commit == self.merge), len(self.past))
+        states = [(one, one.entry) for one in self.past[place:] if one.entry is not None]
         versions = (one for one, entry in states if entry.version == self.entry.version)
         donors = [(one, entry) for one, entry in states if self.packed <= packages_of(entry.hashes)]
         version, donor = next(versions, None), next((one for one, _ in donors), None)

@@ -124,7 +124,8 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
         return
     if (own := _with_own_packages(x)) is not None:
         yield from restored(one, own, f"it locks {x.entry.version} with other packages")
-    past = next((each for each in x.history.states if each.entry and pinned(each.entry) != pinned(x.entry)), None)
+    others = (each for each in x.history.states if each.entry and pinned(each.entry) != pinned(x.entry))
+    past = next((each for each in others if not each.borrowed_from), None)
     if past is own and own is not None:
         return
     if past is None or past.entry is None:

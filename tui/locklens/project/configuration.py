@@ -215,7 +215,8 @@ class Configuration(Struct, frozen=True, dict=True):
         files: Path of every file that was read.
         remote_modules: Calls of modules outside of the repository, each place once.
         value_files: Path of every file with values of variables from which sources or the state's path are computed.
-        local_calls: Path and source, in normal form, of each call of a module in its caller's tree; none of tests.
+        local_calls: Path and source, in normal form, of each call of a module in its caller's tree; none of tests. The
+            source is "" where it is computed, since a value may be a secret.
         test_runs: What the paths of the calls that test files make begin with.
         is_known: False where files are compared of which none tells the folder: whether it has any file is unknown.
         generator: File in the folder from which another tool generates configuration, such as terragrunt.hcl; "" for

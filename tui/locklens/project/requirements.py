@@ -104,7 +104,7 @@ class ModuleTree:
         self.remote: dict[tuple[str, int], RemoteModule] = {}
         """Calls in the reviewed tree of modules that are not in it, by place."""
         self.local: list[tuple[str, str]] = []
-        """Path and source of each call of a module in the tree of its caller."""
+        """Path and source of each call of a module in the tree of its caller, the source "" where it is computed."""
         self._root = _Place(files.tree, files.root)
         self._root_files = files
         self._worktree = files.worktree
@@ -159,7 +159,7 @@ class ModuleTree:
             remote = RemoteModule(key, call.source.shown, file, call.line, call.version.shown, is_exact)
             self.remote.setdefault((file, call.line), remote)
         if source.kind == "local":
-            self.local.append((key, source.text))
+            self.local.append((key, source.text if call.source.shown == call.source.text else ""))
         found = self._local(place, source) if source.kind == "local" else self._fetched(call, source, key)
         if isinstance(found, str):
             self.missing.append(MissingModule(key, call.source.shown, file, call.line, found))

@@ -103,7 +103,9 @@ class CopyFinder:
         with suppress(LockLensError, ManifestError):  # what cannot be read lists nothing: the tools fail then, too
             listed = read_manifest(read_bounded(place, MAX_FILE_BYTES), one.root.tool)
         lacking = [each.call for each in configuration.missing_modules if each.is_fetchable]
-        lacking += [key for key, text in configuration.local_calls if key not in listed or listed[key].source != text]
+        lacking += [
+            key for key, text in configuration.local_calls if key not in listed or text not in {"", listed[key].source}
+        ]
         has_call = any(key.rpartition(".")[2] == one.message.call for key in listed)
         return replace(
             installed,

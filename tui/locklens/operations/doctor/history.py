@@ -17,6 +17,7 @@ from locklens.hashes import count_by_scheme, packages_of
 from locklens.lockfile import LockFile, entry_contents, pinned
 from locklens.lockfile.parse import parse
 from locklens.storage.journal import Journal
+from locklens.text import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -149,6 +150,9 @@ class LaterWrites:
 PAST_COMMITS = 100
 """The most commits of one lock file that are read: years of them, even with automated changes."""
 
+_MOST_MERGES = 200
+"""The most merges among which the one is looked for that left an entry out."""
+
 _MOST_SHARED = 5
 """The most states of an entry that are looked for in other lock files: a fix restores one of the newest."""
 
@@ -198,7 +202,30 @@ class LockHistory:
             known = {pinned(one.entry) for one in own}
             others = _states([one for one in locks if one.commit not in before], address)
             own[2:2] = [one for one in others if pinned(one.entry) not in known]
+        elif own[0].entry is None:
+            own = self._left_out(lock_path, address) or own
         return self._with_lenders(lock_path, own)
+
+    def _left_out(self, lock_path: str, address: ProviderAddress) -> list[PastEntry]:
+        """Return the state of an entry on a branch, after that of the merge which has the branch and not the entry.
+
+        Git passes over such a branch: the lock file is what it was before the merge. [] where no merge left it out.
+        """
+        added = self._repository.touching_anywhere(lock_path, PAST_COMMITS)
+        found = ((one, self._entry_in(one.commit, lock_path, address)) for one in added)
+        branch, entry = next(((one, entry) for one, entry in found if entry is not None), (None, None))
+        if branch is None:
+            return []
+        for merge in reversed(self._repository.merges_since(branch.commit, _MOST_MERGES)):
+            if self._entry_in(merge.commit, lock_path, address) is None:
+                if not any(self._entry_in(parent, lock_path, address) for parent in merge.parents):
+                    return []  # the branch itself removed it
+                return [PastEntry(merge.commit, merge.date, None), PastEntry(branch.commit, branch.date, entry)]
+        return []
+
+    def _entry_in(self, commit: str, lock_path: str, address: ProviderAddress) -> LockEntry | None:
+        data = self._repository.show(commit, lock_path)
+        return parse(data, lock_path).entry(address) if data is not None and str(address).encode() in data else None
 
     def shared(
         self, lock_path: str, past: tuple[PastEntry, ...], others: Sequence[str]
@@ -251,7 +278,8 @@ class LockHistory:
         if len(past) < 2 or past[0].entry is not None:
             return ""
         facts = self._repository.commit(past[0].commit)
-        return f"commit {past[0].commit[:12]} of {past[0].date[:10]} by {facts.author}"
+        words = f"commit {past[0].commit[:12]} of {past[0].date[:10]} by {facts.author}"
+        return f"{words}, a merge," if facts.parents > 1 else words
 
     def is_new(self, lock: LockFile, files: Iterable[str], logged: str) -> bool:
         """True if a lock file is not committed, or was added later than the log, to a root that was there before.
@@ -332,15 +360,25 @@ class LockHistory:
         is_committed = locks and locks[0].lock.data == lock.data
         return _maker(locks, lambda old: not old.is_valid) if is_committed else None
 
-    def made(self, past: Sequence[PastEntry], now: LockEntry | None) -> tuple[str, str]:
-        """Return the commit that made an entry as it is if it is a merge, and if it is none; "" for any other.
+    def made(self, lock_path: str, past: Sequence[PastEntry], now: LockEntry | None) -> tuple[str, str]:
+        """Return the commit that selected version and packages of an entry if it is a merge, and if it is none.
 
-        It is no merge where it has no parent, or its only one has another known state.
+        "" is any other. A later commit may have changed the `h1`. It is no merge where it has no parent, or its only
+        one has another known state.
         """
         if now is None or not past or pinned(past[0].entry) != pinned(now):
             return "", ""
-        commit, parents = past[0].commit, self._repository.commit(past[0].commit).parents
-        return (commit, "") if parents > 1 else ("", commit if parents == 0 or len(past) > 1 else "")
+        maker, _ = self._selecting(lock_path, now)
+        parents = self._repository.commit(maker.commit).parents
+        return (maker.commit, "") if parents > 1 else ("", maker.commit if parents == 0 or maker.parents else "")
+
+    def _selecting(self, lock_path: str, now: LockEntry) -> tuple[_CommittedLock, LockEntry | None]:
+        """Return the commit that selected version and packages of a committed entry, and the entry before it."""
+        locks = self._whole(lock_path)
+        maker = _maker(locks, lambda lock: _selected(lock.entry(now.address)) == _selected(now))
+        assert maker is not None  # the newest lock file has the entry
+        before = next((one for one in locks if one.commit in maker.parents[:1]), None)
+        return maker, before.lock.entry(now.address) if before is not None else None
 
     def renamed_from(self, lock: LockFile, now: LockEntry | None, maker: str) -> LockEntry | None:
         """Return the entry of another provider, with the same version and hashes, that gave way to an entry.
@@ -478,11 +516,21 @@ class LockHistory:
         if older is None and newest.path != lock.path and (moved := self._before_move(newest.path, now)) is not None:
             return moved
         if older is not None:
-            return self._onset_by(past[0], older.entry, now)
+            onset = self._onset_by(past[0], older.entry, now)
+            return replace(onset, change=clauses(onset.change, self._selecting_words(lock.path, past[0].commit, now)))
         # A first commit is a boundary without parents.
         is_end = newest.is_boundary and self._repository.commit(newest.commit).parents > 0
         is_added = not is_end and len({one.commit for one in blamed}) == 1
         return self._onset_at(newest, _change(None, now) if is_added else "", is_oldest=is_end)
+
+    def _selecting_words(self, lock_path: str, newest: str, now: LockEntry) -> str:
+        """Return the clause about the commit that selected version and packages, if a later one changed the `h1`."""
+        maker, before = self._selecting(lock_path, now)
+        if maker.commit == newest or not maker.parents:
+            return ""  # what the oldest known commit did is not known
+        facts = self._repository.commit(maker.commit)
+        what = "merged" if facts.parents > 1 else _change(before, maker.lock.entry(now.address) or now)
+        return f"{what} by commit {maker.commit[:12]} of {maker.date[:10]} by {facts.author}"
 
     def _before_move(self, path: str, now: LockEntry) -> Onset | None:
         """Return the commit that made an entry as it is at the path that its file had before; None if none did there.
@@ -496,6 +544,12 @@ class LockHistory:
             return None
         maker, older = found
         return self._onset_by(maker, older.entry if older is not None else None, now)
+
+
+def _selected(entry: LockEntry | None) -> object:
+    """Return what a change of `h1` alone leaves of an entry: version and packages; without any, all that is pinned."""
+    packages = packages_of(entry.hashes) if entry is not None else frozenset[str]()
+    return (entry.version, packages) if entry is not None and packages else pinned(entry)
 
 
 def _maker(locks: Sequence[_CommittedLock], fits: Callable[[LockFile], bool]) -> _CommittedLock | None:

@@ -254,17 +254,36 @@ class Repository:
         raise UnreadableObjectError(f"git cannot find the common ancestor: {first_complaint(complaint)}")
 
     def touching(self, path: str, most: int) -> tuple[TouchingCommit, ...]:
-        """Return the commits before HEAD that changed a file, the newest first; at most as many as given.
+        """Return the commits before HEAD that made a file what it is, the newest first; at most as many as given.
 
         Raises:
             RepositoryError: Git failed.
         """
-        if self.is_unborn:
-            return ()
+        return () if self.is_unborn else self._listed(most, "HEAD", "--", path)
+
+    def touching_anywhere(self, path: str, most: int) -> tuple[TouchingCommit, ...]:
+        """Return the commits before HEAD that changed a file, those of branches too whose changes a merge left out.
+
+        They are no merges. The newest come first, at most as many as given.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        return () if self.is_unborn else self._listed(most, "--full-history", "--no-merges", "HEAD", "--", path)
+
+    def merges_since(self, commit: str, most: int) -> tuple[TouchingCommit, ...]:
+        """Return the merges before HEAD that have a commit behind them, the newest first; at most as many as given.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        return self._listed(most, "--merges", "--ancestry-path", f"{commit}..HEAD")
+
+    def _listed(self, most: int, *wanted: str) -> tuple[TouchingCommit, ...]:
         # No "git log": its settings have it check signatures, with a program that the configuration names.
         # By its parents a commit is newer, whatever the clocks of its committers said.
         options = (f"--max-count={most}", "--date-order", "--timestamp", "--parents")
-        output = self._command.answer("rev-list", *options, "HEAD", "--", path)
+        output = self._command.answer("rev-list", *options, *wanted)
         lines = (line.split(" ") for line in output.decode("ascii", "replace").splitlines())
         # Each committer has a time zone of their own; in one, dates sort as they are written.
         return tuple(
