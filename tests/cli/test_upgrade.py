@@ -259,7 +259,17 @@ def test_a_provider_without_an_answer_fails_and_the_others_move(upgrade: Run, to
     assert [one["provider"] for one in asked if one["problem"]] == [f"{HOST}/acme/gone"]
     status, out, err = upgrade("--safe", "--root", "a")
     assert (status, locked(top)) == (1, {"demo": "1.1.0", "gone": "1.0.0", "pinned": "1.0.0"}), out
-    assert re.search(r"^error: a: not upgraded: .*acme/gone$", err, re.MULTILINE)
+    assert re.search(r"^error: a: acme/gone is not upgraded: .*acme/gone$", err, re.MULTILINE)
+
+
+def test_an_entry_that_nothing_requires_is_not_looked_up(upgrade: Run, top: Path) -> None:
+    lock = top / "a" / LOCK
+    lock.write_bytes(lock.read_bytes() + lock_file(SampleLock(f"{HOST}/zeta/gone", "1.0.0")).partition(b"\n\n")[2])
+    orphan = document(upgrade, "--root", "a")["candidates"][-1]
+    assert (orphan["provider"], orphan["problem"], orphan["recommended"]) == (f"{HOST}/zeta/gone", None, None)
+    assert "REQUIRED     no: not required by this root; upgrade skips it" in upgrade("--list", "--root", "a")[1]
+    status, out, err = upgrade("--safe", "--root", "a")
+    assert (status, "error" in err, locked(top)["gone"]) == (0, False, "1.0.0"), out
 
 
 def test_a_hint_that_several_roots_share_is_printed_once(upgrade: Run, top: Path) -> None:

@@ -133,7 +133,7 @@ def _plan_safe(options: Namespace) -> Plan:
             draft.fail(refusal.root, refusal.error)
         for offer in survey.selection.offers.providers:
             if offer.problem:
-                error = LockLensError(f"not upgraded: {offer.problem}", hint=offer.hint)
+                error = LockLensError(f"{offer.name} is not upgraded: {offer.problem}", hint=offer.hint)
                 draft.fail(offer.root, error, address=offer.name)
             elif words := _left_words(survey.selection, offer):
                 draft.warn(offer.root, words, address=offer.name)

@@ -87,7 +87,8 @@ class UpgradeCandidates(Struct, frozen=True):
         guards: Reason why a constraint is not rewritten for any version, by site; absent for those that may be.
         unread: Names the modules that cannot be read, whose constraints are unknown; "" if all are read.
         recorded: What the lock file's record stands in for, in words; "" if no requirement is known from it alone.
-        is_asked: True if the lookup has ended, with or without an answer.
+        is_asked: True if the lookup has ended, with or without an answer, or there is none: no upgrade moves what no
+            module requires.
         was_contacted: True if the registry was asked, in this run or an earlier one.
         problem: Reason why the versions are unknown; "" if they are known.
         hint: The next step after a problem.
@@ -273,6 +274,7 @@ def candidates_before_lookup(
     guarded = {entry.site: guards[entry.site] for entry in requirements if guards.get(entry.site)}
     old_of = {new: old for old, new in root.migration.moved}
     new = next((new for new, old in old_of.items() if old == address and root.requirements(new)), None)
+    unread = _unread(root)
     return UpgradeCandidates(
         root.path,
         root.lock.path,
@@ -284,8 +286,9 @@ def candidates_before_lookup(
         root.lock.by_address.get(old_of[address]) if address in old_of else None,
         root.name_of(new) if new is not None else "",
         guards=guarded,
-        unread=_unread(root),
+        unread=unread,
         recorded=recorded_words(requirements, root.configuration.unknown_reason),
+        is_asked=not requirements and not unread,
     )
 
 

@@ -108,12 +108,13 @@ def look_up_candidates(
     """
     drafted = _drafted(request)
     if request.network is None:
-        unasked = (_unanswered(offer, "the registry was not asked") for offer in drafted.providers)
+        reason = "the registry was not asked"
+        unasked = (offer if offer.is_asked else _unanswered(offer, reason) for offer in drafted.providers)
         return CandidateTable(tuple(unasked), drafted.refused)
     on_known(drafted)
     known = {(offer.root, offer.address): offer for offer in drafted.providers}
     waiting: dict[tuple[Dialect, ProviderAddress], list[UpgradeCandidates]] = {}
-    for offer in drafted.providers:
+    for offer in (offer for offer in drafted.providers if not offer.is_asked):
         waiting.setdefault((offer.tool, offer.address), []).append(offer)
     moment, reported_at = datetime.now(UTC), time.monotonic()
     with ReleaseSession(request.network, request.base, cancel) as session:
