@@ -542,3 +542,32 @@ def test_dev_overrides_of_the_settings_alone_make_it_likely(made: Any, doctor: A
     found = {one["id"]: one for one in doctor(folder, "--", "live/prod")["causes"]}["wrong-source"]
     assert found["verdict"] == "yes", "what these settings do is known"
     assert "dev_overrides of the settings here name a folder for it" in found["evidence"]
+
+
+@pytest.mark.parametrize("offline", [(), ("--offline",)])
+@pytest.mark.parametrize("block", ['dev_overrides {\n    "acme/absent" = "/home/me/bin"\n  }', ""])
+def test_an_installation_block_without_a_place_leaves_no_source(
+    block: str, offline: tuple[str, ...], made: Any, doctor: Any
+) -> None:
+    required = (("acme/demo", "~> 1.4"), ("acme/absent", ""))
+    folder = made(replace(INCIDENTS["download-damaged"], constraints=required))
+    gone = LIST.format("acme/demo", "the previously-selected version 1.4.2 is no longer available")
+    none = LIST.format("acme/absent", "no available releases match the given constraints")
+    (folder / "ci.log").write_text(boxed_log((QUERY, gone), (QUERY, none)), "utf-8")
+
+    def found() -> dict[str, set[str]]:
+        causes = doctor(folder, *offline, "ci.log")["causes"]
+        return {name: {one["id"] for one in causes if one["verdict"] == name} for name in ("yes", "likely")}
+
+    before = Path(os.environ["TF_CLI_CONFIG_FILE"]).read_text("utf-8")
+    for more in (block, f"{block}\n  direct {{}}"):
+        text = f"{before}provider_installation {{\n  {more}\n}}\n"
+        Path(os.environ["TF_CLI_CONFIG_FILE"]).write_text(text, "utf-8")
+        if more == block:
+            assert found() == {"yes": set(), "likely": {"mirror-lacks"}}
+            fix = doctor(folder, *offline, "ci.log")["remedies"][0]
+            assert (fix["id"], fix["command"]) == ("correct-settings", None)
+            assert "provider_installation" in fix["hint"]
+        else:
+            assert "mirror-lacks" not in {*found()["yes"], *found()["likely"]}
+            assert "constraint-conflict" not in found()["yes"], "there is no constraint on acme/absent"

@@ -42,9 +42,11 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     if x.message.kind == "mirror-unreadable":
         title = "the folder of the mirror is missing, or cannot be read"
         return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
-    if x.message.has_no_source:
-        title = f"no place of provider_installation is for {x.name}: include and exclude leave it out"
-        words = "the message lists no place that was searched"
+    if x.message.has_no_source or x.is_without_source:
+        title, words = "provider_installation has no place to install from", "by the settings here, it has none"
+        if x.message.has_no_source:
+            title = f"no place of provider_installation is for {x.name}: include and exclude leave it out"
+            words = "the message lists no place that was searched"
         return Judgement(_LIKELY, words, _INSTALLATION, basis=Basis.RUN, title=title)
     if x.message.kind == "not-in-sources":
         place = next(iter(x.message.own_folders), "each place that was searched")

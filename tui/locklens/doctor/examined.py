@@ -167,6 +167,11 @@ class Examined(Struct, frozen=True, dict=True):
         return self.tool.parse_sources(self.message.searched)
 
     @property
+    def is_without_source(self) -> bool:
+        """True if the settings here name no source, and the message is what the tools say of a run without any."""
+        return self.message.kind in {"version-gone", "no-matching-release"} and not self.places.has_source
+
+    @property
     def override_words(self) -> str:
         """What tells that `dev_overrides` take the provider from a folder, in a clause; "" where nothing does."""
         if self.is_overridden_in_run:

@@ -264,6 +264,12 @@ def _conflict(x: Examined) -> Judgement | None:
     if is_about_listing and said is not None and unknown and {*said.terms} > {*constraints.terms}:
         constraints, places = said, f"{places}, and the message alone tells the rest: {unknown}"
     is_changed = is_about_listing and said is not None and said is not constraints and x.has_other_constraints
+    listed = x.today.listing.versions if x.today.listing is not None else ()
+    if is_about_listing and version is None and (x.is_without_source or not (constraints.terms or listed)):
+        words = "no source was asked, by the settings here"
+        if not x.is_without_source:
+            words = "there is no constraint: the source that was asked has no version, or pre-releases alone"
+        return Judgement(_UNKNOWN, words, "provider_installation of the runner", title=_NONE_FITS)
     if is_about_listing and x.today.listing is not None and x.today.listing.is_known:
         fitting = [one.version for one in x.today.listing.versions if constraints.admits(one.version)]
         if not fitting:
@@ -294,9 +300,9 @@ def _conflict(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, f"{version} satisfies the constraints that can be read", unknown)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
-    listed = _none_listed(x, constraints)
-    as_of = x.today.listing.as_of if listed and x.today.listing is not None else None
-    return Judgement(_YES, f"{version} does not satisfy {constraints} ({places}){listed}", as_of=as_of)
+    none = _none_listed(x, constraints)
+    as_of = x.today.listing.as_of if none and x.today.listing is not None else None
+    return Judgement(_YES, f"{version} does not satisfy {constraints} ({places}){none}", as_of=as_of)
 
 
 def _none_listed(x: Examined, constraints: Constraints) -> str:

@@ -23,6 +23,8 @@ class Places(Struct, frozen=True):
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         registry_url: The URL of the provider's registry that a `host` block of the settings names; "" for none.
         asks_registry: True if this machine's settings let the tool ask a registry for the provider.
+        has_source: False if a provider_installation block of the settings has no method that installs, and the command
+            of the log names no place.
         is_overridden: True if `dev_overrides` of this machine's settings take the provider from a folder.
         may_send_token: True if this machine may have sent a token to the provider's registry.
     """
@@ -35,6 +37,7 @@ class Places(Struct, frozen=True):
     machine: str = ""
     registry_url: str = ""
     asks_registry: bool = True
+    has_source: bool = True
     is_overridden: bool = False
     may_send_token: bool = True
 

@@ -365,9 +365,12 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
         note = "the command of the log names the place: the settings are of no account there"
         yield alone.remedy("correct-settings", title, _NONE, 0, "", note)
         return
-    if x.message.has_no_source or x.message.kind == "mirror-unreadable":
-        what = f"Have a place of provider_installation include {x.name}"
-        title = f"{what if x.message.has_no_source else 'Create the folder, or correct its path'}, by hand"
+    if x.message.has_no_source or x.is_without_source or x.message.kind == "mirror-unreadable":
+        title = "Create the folder, or correct its path, by hand"
+        if x.message.has_no_source:
+            title = f"Have a place of provider_installation include {x.name}, by hand"
+        if x.is_without_source:
+            title = "Add a place to provider_installation, such as direct {}, by hand: dev_overrides are none"
         note = "the command shows the settings that name the place, and changes nothing"
         yield alone.remedy("correct-settings", title, _NONE, 0, "", note, hint=_settings_line("provider_installation"))
         return

@@ -218,12 +218,12 @@ def yanked(x: Examined) -> Judgement | None:
             _LIKELY, words, f"if {host} is a mirror or the host of the release", x.today.as_of, basis=Basis.RUN
         )
         return _as_offered(x, replace(judged, title=title))
-    if x.message.kind == "version-gone" and x.is_of_mirror and not x.is_of_other_version:
+    if x.message.kind == "version-gone" and (x.is_of_mirror or x.is_without_source) and not x.is_of_other_version:
         is_listed = listing is not None and listing.is_known and listing.has(version)
         words = (
             f"{x.address.host} {x.today.lists} {version}"
             if is_listed
-            else f"what was asked is a mirror{'' if x.is_path_of_run else ', by the settings here'}"
+            else f"what was asked is no registry{'' if x.is_path_of_run else ', by the settings here'}"
         )
         missing = "" if is_listed else f"what {x.address.host} lists"
         return Judgement(_NO if is_listed else _UNKNOWN, words, missing, x.today.as_of, basis=Basis.FILES)

@@ -193,6 +193,7 @@ class CopyFinder:
             machine=this_platform(),
             registry_url=known.registries.get(address.host, "") if address is not None else "",
             asks_registry=known.has_direct if method is None else method is MethodKind.DIRECT,
+            has_source=bool(sources.methods) or method is not None,
             is_overridden=address in known.overridden,
             may_send_token=address is None or known.may_send_token(address.host),
         )
