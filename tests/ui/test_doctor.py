@@ -41,6 +41,7 @@ from locklens.review.model import HostState
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import WritesDialog
+from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.doctor import DoctorProveDialog, DoctorScreen, PasteDialog
 from locklens.ui.doctor.detail import command_to_copy, on_screen
 from locklens.ui.preview import PreviewScreen
@@ -304,7 +305,7 @@ async def test_the_command_that_prints_a_missing_fact_is_a_line_of_its_own(opene
 async def test_the_copied_report_does_nothing_at_a_prompt(opened: Opening, tmp_path: Path) -> None:
     async with opened("republished") as on:
         await on.press("y")
-        assert "nothing to copy yet" in on.text
+        assert "nothing to copy so far: no diagnosis yet" in on.text
         log = Path("ci.log").read_text("utf-8").replace("for more information", "`touch pwned` $(touch pwned)")
         await on.paste(log)
         await on.press("y")
@@ -605,10 +606,21 @@ async def test_keys_that_need_a_diagnosis_say_that_it_still_runs(
         for key in ("enter", "j"):
             await on.press(key)
             assert on.doctor.message == f"{key}: a diagnosis is running; press {key} again when it is done"
+        assert on.lines[0].split() == ["locklens", "doctor"], "nothing is known of this diagnosis"
+        await on.press("y")
+        assert on.doctor.message == "nothing to copy so far: a diagnosis is running"
+        on.doctor.action_export("text")
+        assert on.doctor.message == "nothing to export so far: a diagnosis is running"
         may_go_on.set()
         await on.diagnosed()
+        assert "CONFIRMED" in on.lines[0] or "LIKELY" in on.lines[0]
         await on.press("j")
         assert not on.doctor.message
+        on.doctor.action_export("text")
+        await until(on, lambda: isinstance(on.app.screen, ExportDialog))
+        await on.press("enter")
+        await until(on, lambda: "exported to locklens-doctor.txt" in on.text)
+        assert "VERDICT" in Path("locklens-doctor.txt").read_text("utf-8")
 
 
 def test_an_incident_of_the_demo_opens_here_and_its_fix_can_be_undone(

@@ -21,6 +21,7 @@ from locklens.dialect import OPENTOFU
 from locklens.errors import LockLensError
 from locklens.operations.compare import open_locked
 from locklens.operations.locklens import LockLens
+from locklens.operations.reports import render_report
 from locklens.operations.review.request import Progress, ReviewRequest
 from locklens.operations.write.lock import Lock
 from locklens.policy import InstallPath, Policy, WantedPlatform
@@ -691,8 +692,9 @@ async def test_asking_again_and_export(repository: Review, opened: Opened, tmp_p
         await on.press("r")
         await on.settle()
         assert len(source.opened) == 2
-        assert '"coverage"' in on.hashes.report(repository, "json")
-        assert on.hashes.report(repository, "text") == lock_lines.hashes_text(repository)
+        subject, facts = on.hashes.reported(), on.hashes.report_facts
+        assert '"coverage"' in render_report("hashes", "json", subject, **facts)
+        assert render_report("hashes", "text", subject, **facts) == lock_lines.hashes_text(repository)
 
 
 async def test_nothing_is_locked(samples: Samples, opened: Opened) -> None:

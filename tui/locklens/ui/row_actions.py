@@ -1,4 +1,4 @@
-"""Actions on the highlighted row: copy, edit, open in browser, export, prove, why.
+"""Actions on the highlighted row: copy, edit, open in browser, prove, why.
 
 Selected providers are named by lock file and address.
 """
@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from locklens.errors import LockLensError
-from locklens.operations.reports import REPORTS, formats_of, render_report
 from locklens.operations.review.explain_provider import WhySubject
 from locklens.review.evidence import packages_to_compare
 from locklens.review.reports.evidence_lines import page_of_release
@@ -19,20 +18,19 @@ from locklens.text import listing
 from locklens.ui import views
 from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
-from locklens.ui.dialogs.form import Answers, ExportDialog, platforms_form, read_platforms
+from locklens.ui.dialogs.form import Answers, platforms_form, read_platforms
+from locklens.ui.exporting import ExportingScreen
 from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
-from locklens.ui.shell import Job, Run
 from locklens.ui.shell.keys import ROW_ACTIONS, action_name
 from locklens.ui.shell.off_keys import read_only_words
 from locklens.ui.shell.screen import browser_command, has_browser, has_editor, open_page, release_page, work_tree_file
-from locklens.ui.shell.two_panes import TwoPaneScreen
 from locklens.ui.views import ExaminedProvider, ViewWanted
 from locklens.ui.why import WhyDialog, show_inside
 from locklens.ui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     from locklens.addresses import Platform, ProviderAddress
@@ -42,8 +40,6 @@ if TYPE_CHECKING:
     from locklens.operations.write.apply import Operation
     from locklens.review.model import Review
     from locklens.review.why import Why
-    from locklens.text import Printable
-    from locklens.ui.shell.keys import Command
 
     ScopeOf = Callable[[Iterable[str]], Scope]
     """Returns the scope of the roots with these paths."""
@@ -75,8 +71,8 @@ def writable(review: Review | None, top: Path | None) -> tuple[Review, Path]:
     return review, top
 
 
-class RowActionsScreen(TwoPaneScreen):
-    """Actions on the highlighted row: copy, edit, browse, why, verify, export. None writes to the reviewed files.
+class RowActionsScreen(ExportingScreen):
+    """Actions on the highlighted row: copy, edit, browse, why, verify. None writes to the reviewed files.
 
     Class attributes:
         DETAIL_WORDS: What the detail shows in full, and in short.
@@ -140,32 +136,6 @@ class RowActionsScreen(TwoPaneScreen):
     @abstractmethod
     def row_target(self) -> RowTarget:
         """The targets of the highlighted row."""
-
-    def report(self, review: Review, form: str) -> Printable:
-        """Return a report of the screen's content; called on a worker thread."""
-        facts = {"review": review, "is_offline": self.source.is_offline, "fail_on": self.source.request.fail_on}
-        return render_report(self.VIEW.name, form, self.reported(review), **facts)
-
-    @property
-    def is_complete(self) -> bool:
-        """True if all is known that the screen's reports tell."""
-        return self.review is not None and not self.is_asking
-
-    def reported(self, review: Review) -> object:
-        """Return the subject of the screen's reports."""
-        return review
-
-    def export_words(self, form: str) -> str:
-        """Return the description of an export."""
-        return f"as `locklens {self.VIEW.name} --format {form}`"
-
-    def export_commands(self) -> Iterator[Command]:
-        """Yield a command for each format of the screen's reports."""
-        from locklens.ui.shell.keys import Command
-
-        for form in formats_of(self.VIEW.name):
-            title = REPORTS[self.VIEW.name, form].title
-            yield Command(f"Export as {title}", self.export_words(form), f"export({form!r})")
 
     @property
     def row_keys(self) -> tuple[str, tuple[str, ...]]:
@@ -403,25 +373,3 @@ class RowActionsScreen(TwoPaneScreen):
             self.say(f"the browser cannot be started: {error}")
             return
         self.say(f"no browser; {copy_text(self.app, url)}")
-
-    def action_export(self, form: str) -> None:
-        """Ask for the file of the report."""
-        if not self.is_complete:
-            self.refuse("nothing to export so far: the lookup has not ended")
-            return
-        report = REPORTS[self.VIEW.name, form]
-        suggestion = f"locklens-{self.VIEW.name}.{report.suffix}"
-        self.app.push_screen(ExportDialog(report.title, suggestion), partial(self._export_to, form))
-
-    def _export_to(self, form: str, path: Path | None) -> None:
-        review = self.review
-        if path is None or review is None:
-            return
-
-        def export(_: Run) -> str:
-            from locklens.storage.files import write_atomically
-
-            write_atomically(path, self.report(review, form).encode())
-            return f"exported to {path}"
-
-        Job(self, f"export {path}").start(export, self.say, lambda error: self.say(str(error)))

@@ -45,10 +45,10 @@ from locklens.ui.doctor.detail import (
     row_detail,
     why_no_download,
 )
+from locklens.ui.exporting import ExportingScreen
 from locklens.ui.prove import DownloadDialog, Proved
 from locklens.ui.shell import Job, Run, keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
-from locklens.ui.shell.two_panes import TwoPaneScreen
 
 if TYPE_CHECKING:
     import threading
@@ -187,7 +187,7 @@ class DoctorProveDialog(DownloadDialog):
         return "packages were hashed, and each cause was tested again"
 
 
-class DoctorScreen(TwoPaneScreen):
+class DoctorScreen(ExportingScreen):
     """Diagnoses a log, or examines the root in the current folder."""
 
     TABLE = DOCTOR_KEYS
@@ -259,8 +259,24 @@ class DoctorScreen(TwoPaneScreen):
         return self.notice()
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
-        """Provider, certainty and tally."""
-        return doctor_head(self._diagnosis)
+        """Provider, certainty and tally; of a diagnosis that is running, none is known yet."""
+        return doctor_head(None if self._job.is_running else self._diagnosis)
+
+    @property
+    def why_incomplete(self) -> str:
+        """Why there is no report."""
+        if self._job.is_running:
+            return "a diagnosis is running"
+        return "no diagnosis yet" if self._diagnosis is None else ""
+
+    def reported(self) -> Diagnosis | None:
+        """Return the diagnosis, as it is shown."""
+        return self._diagnosis
+
+    @property
+    def report_facts(self) -> dict[str, object]:
+        """The home folder, which reports leave out."""
+        return {"home": str(Path.home())}
 
     def side_shown(self, review: Review) -> str:
         """Return the work tree: a run that failed had its files on disk, whatever is compared."""
@@ -478,18 +494,20 @@ class DoctorScreen(TwoPaneScreen):
 
     def action_copy(self) -> None:
         """Copy the highlighted line of the detail, the command of a fix, or the whole report."""
-        row, copied = self.left.current, self.line.copied if self.line is not None else ""
+        row = self.left.current if not self._job.is_running else None
+        copied = self.line.copied if self.line is not None and row is not None else ""
         if row is not None and row.cause is not None and copied == row.title.text:
             copied = ""  # of a cause as a whole, the report says more
         if not copied and row is not None and row.remedy is not None:
             copied = command_to_copy(row.remedy, self._settings)
         if copied:
             self.say(copy_text(self.app, copied_line(copied)))
-        elif self._diagnosis is None:
-            self.refuse("nothing to copy yet")
+        elif reason := self.why_incomplete:
+            self.refuse(f"nothing to copy so far: {reason}")
         else:
             from locklens.doctor import report_text
 
+            assert self._diagnosis is not None
             text = report_text.render(self._diagnosis, home=str(Path.home()), lists_all=True)
             items = (_markdown_item(each.strip()) for each in text.splitlines() if each.strip())
             name = "the report: read it before you paste it; what looks like a secret is left out"

@@ -169,9 +169,8 @@ class HealthScreen(MarkingScreen[str]):
             choices.append(CopyChoice("roots", ShellText(shell_words(path or "." for path in row.roots))))
         return tuple(choices)
 
-    def reported(self, review: Review) -> object:
+    def reported(self) -> object:
         """Return the health."""
-        del review
         return self.health
 
     @property

@@ -134,13 +134,12 @@ class UpgradeScreen(RowActionsScreen):
         return upgrade_target(self.row, self.selection)
 
     @property
-    def is_complete(self) -> bool:
-        """True if the candidates are known, too; a signer that is not looked up yet is reported as unknown."""
-        return super().is_complete and not self._reading.is_running
+    def why_incomplete(self) -> str:
+        """Why not all candidates are known; a signer that is not looked up yet is reported as unknown."""
+        return super().why_incomplete or ("the lookup has not ended" if self._reading.is_running else "")
 
-    def reported(self, review: Review) -> UpgradeSelection:
+    def reported(self) -> UpgradeSelection:
         """Return the candidates of every root, as `locklens upgrade --list` prints them."""
-        del review
         return self.selection
 
     def export_words(self, form: str) -> str:
