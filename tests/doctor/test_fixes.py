@@ -1359,6 +1359,16 @@ def test_what_is_installed_in_one_root_is_not_said_of_each_that_a_log_fits(
     assert "in live/prod, live/qa: Install the locked package\n" in out
 
 
+def test_what_nothing_requires_stops_no_init_where_its_registry_has_it_no_longer(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["yanked"], constraints=()))
+    document = doctor(folder, "--", "live/prod")
+    of_demo = {one["id"]: one for one in document["causes"] if one["provider"] and "acme/demo" in one["provider"]}
+    assert of_demo["not-required"]["verdict"] == "yes"
+    held = {one["id"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}}
+    assert "yanked" not in held
+    assert document["remedies"][-1]["command"].startswith("locklens prune acme/demo ")
+
+
 def test_the_version_of_the_log_is_the_one_that_is_not_listed(made: Any, doctor: Any) -> None:
     folder = made(replace(INCIDENTS["yanked"], rules=()))
     log = (folder / "ci.log").read_text("utf-8").replace("1.4.2", "1.4.9")

@@ -202,6 +202,8 @@ def yanked(x: Examined) -> Judgement | None:
         return _of_the_list(x)
     if x.address is None or version is None:
         return None
+    if x.error is None and x.is_unrequired:
+        return Judgement(_NO, f"nothing in {x.where} requires {x.name}, so that init does not ask for it")
     listing = x.today.listing
     is_said = x.message.kind == "version-gone" or x.message.is_of_registry_alone
     if x.message.reason is NetworkReason.ABSENT:
