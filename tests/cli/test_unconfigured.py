@@ -154,3 +154,19 @@ def test_prune_does_not_guess(run: Run, top: Path) -> None:
     _, out, err = run("prune", "--root", "live")
     assert reason(top) in out + err
     assert (top / "live" / LOCK).read_bytes() == before
+
+
+def test_a_check_beside_other_roots_fails_only_for_a_configuration_that_is_gone(run: Run, top: Path) -> None:
+    (top / "own").mkdir()
+    (top / "own/main.tf").write_text(
+        'terraform {\n  required_providers {\n    demo = { source = "acme/demo" }\n  }\n}\n'
+    )
+    assert run("lock", "--root", "own", "--no-cache")[0] == 0
+    is_generated = (top / "live" / "terragrunt.hcl").exists()
+    status, out, err = run("lock", "--check", "--all-roots", "--no-cache")
+    why = "no provider is required here" if (top / "live/main.tf").exists() else ABSENT
+    words = f"live/{LOCK}: nothing was checked: {why}"
+    assert (status, words in out, f"own/{LOCK}: its hashes for" in out) == (0 if is_generated else 1, True, True)
+    hint = "hint: `locklens hashes -- live` verifies locked hashes without a configuration\n"
+    assert (hint in err) is is_generated
+    assert run("lock", "--check", "--root", "live", "--no-cache")[0] == 2, "alone, nothing at all was checked"

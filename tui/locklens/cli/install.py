@@ -242,6 +242,7 @@ def _apply(plan: Plan, options: Namespace, progress: InstallProgress | JsonProgr
     from msgspec.structs import replace
 
     from locklens.cli.write import writer_of
+    from locklens.machine import command_on
 
     writes = not (options.dry_run or options.check)
     notices: tuple[str, ...] = ()
@@ -253,6 +254,7 @@ def _apply(plan: Plan, options: Namespace, progress: InstallProgress | JsonProgr
         complain(error)
     statuses = []
     has_changes = False
+    unchecked = []
     for root, outcome in plan.results.items():
         progress.begin(root or ".")
         if isinstance(outcome, LockLensError):
@@ -265,6 +267,9 @@ def _apply(plan: Plan, options: Namespace, progress: InstallProgress | JsonProgr
                 outcome = replace(outcome, is_written=True, notes=(*outcome.notes, *notices))  # noqa: PLW2901
             status = _concluded(outcome, options, progress, _check_words if options.check else _lock_words)
             has_changes = has_changes or (outcome.would_change and not outcome.has_failed)
+            if options.check and outcome.is_unchecked and outcome.is_generated:
+                unchecked.append(root)
+                continue  # Only its own tool can read it, which is no fault of the roots beside it.
             if options.check and not outcome.has_failed:
                 status = FINDINGS if outcome.would_change else UNUSABLE if outcome.is_unchecked else DONE
             statuses.append(status)
@@ -272,6 +277,9 @@ def _apply(plan: Plan, options: Namespace, progress: InstallProgress | JsonProgr
         tell([NOT_WRITTEN])
     if options.check and not options.json and has_changes:
         tell(["hint: without --check the same command writes it; with --dry-run it prints the difference"])
+    if unchecked and not options.json:
+        command = shell_words(command_on(Path.cwd(), "hashes", roots=unchecked[:1]))
+        tell([f"hint: `{command}` verifies locked hashes without a configuration"])
     return _exit_status(statuses)
 
 

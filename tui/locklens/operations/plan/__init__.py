@@ -103,6 +103,7 @@ class RootResult(Struct, frozen=True):
         planned: The planned lock file; None where it is unchanged.
         checked: Which of its entries were compared with releases, as a clause; "" if the run failed.
         is_unchecked: True if it has entries and none of them was compared.
+        is_generated: True if another tool generates its configuration, or a part of it.
     """
 
     root: str
@@ -117,6 +118,7 @@ class RootResult(Struct, frozen=True):
     is_written: bool = False
     checked: str = ""
     is_unchecked: bool = False
+    is_generated: bool = False
     diagnostics: tuple[Diagnostic, ...] = ()
     notes: tuple[str, ...] = ()
 

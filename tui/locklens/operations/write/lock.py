@@ -195,6 +195,7 @@ class _Locking:
                 planned=planned_lock(root, path, data) if data != root.lock.data else None,
                 checked=checked,
                 is_unchecked=is_unchecked,
+                is_generated=root.configuration.generator != "",
                 diagnostics=tuple(warnings(root)),
                 notes=(
                     *([checked] if is_unchecked else []),
@@ -250,7 +251,7 @@ def _checked(
     """Say which entries have the hashes of the platforms, and which were not compared."""
     if not settled:
         if left and not root.configuration.has_files:
-            return "nothing was checked: there is no configuration here"
+            return f"nothing was checked: {root.configuration.undeclared_reason}"
         hidden = "" if root.configuration.complete else ", as far as the configuration can be read"
         if left:
             return f"nothing was checked: no provider is required here{hidden}"
