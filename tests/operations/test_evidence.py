@@ -188,6 +188,23 @@ def test_a_version_without_a_package_for_the_usual_platform(bench: Bench) -> Non
     assert "does not have a package of" in rules(change)["LK003"].message
 
 
+def test_who_signed_packages_that_were_published_again_later_is_not_known(bench: Bench) -> None:
+    bench.registry.faults.add(Fault.REPUBLISHED, DEMO, "1.4.1")
+    bench.registry.faults.add(Fault.OTHER_SIGNER, DEMO, "1.4.1")
+    locked = replace(OLD, provider=DEMO, version="1.4.1")
+    change = bench.change(locked, replace(locked, version="1.4.2"))
+    assert change.old_signer is None
+    assert change.new_signer is not None
+    finding = rules(change)["LK010"]
+    assert wording_of(finding).title.startswith("It is not known which key signed what was locked")
+    own = change.new_signer.keys[0].fingerprint
+    words = f"signed by {own}; 1.4.1, which now has none of the packages that were locked, is signed by "
+    assert finding.message.startswith(words)
+    again = bench.change(replace(locked, edition="again"), replace(locked, version="1.4.2"))
+    assert again.old_signer is not None
+    assert "; 1.4.1 was signed by " in rules(again)["LK010"].message
+
+
 def test_a_republished_package_online_offline_and_remembered(bench: Bench) -> None:
     locked = replace(OLD, provider=DEMO, version="1.4.2")
     bench.registry.faults.add(Fault.REPUBLISHED, DEMO, "1.4.2")

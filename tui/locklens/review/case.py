@@ -77,6 +77,13 @@ class Case(Struct, frozen=True, dict=True):
         return bool(self.change.old and self.change.old.version == self.entry.version)
 
     @property
+    def is_old_another(self) -> bool:
+        """True if the old version has none of the packages now that were locked for it: it is not what was locked."""
+        locked = packages_of(self.change.old.hashes) if self.change.old is not None else frozenset[str]()
+        is_known = self.old is not None and self.old.today is not None
+        return is_known and self.old is not None and bool(locked) and locked.isdisjoint(self.old.packages)
+
+    @property
     def first_said(self) -> tuple[str, ...]:
         """The hashes that were not locked for this release before; for a new version this includes kept ones.
 

@@ -230,6 +230,8 @@ def _answer(trouble: LookupFailure | None) -> LookupAnswer:
 
 
 def _old_signer(case: Case) -> Signer | None:
+    if case.is_old_another:
+        return None
     known = case.old or (case.before if case.packages.has(Origin.REPUBLISHED) else None)
     return known.signer if known is not None else None
 

@@ -327,6 +327,13 @@ _ALL = (
         "releases in locklens.toml, in place of keys pinned before, unless one contradicts its release) or accept the "
         "finding (`locklens accept`); until then keep the old version.",
         "registry",
+        cases={
+            "another": RuleWording(
+                "It is not known which key signed what was locked: the old version has other packages now",
+                "`locklens doctor` tells whether the old hashes were edited or the old version was published again. "
+                "Compare the key with those of other versions of the provider, and ask the publisher.",
+            )
+        },
     ),
     Rule(
         "LK011",

@@ -159,6 +159,12 @@ def _other_signer(case: Case, policy: Policy) -> Iterator[Verdict]:
         yield Verdict(f"{objection.words} ({objection.place})", severity=Severity.BLOCK)
     was, now = _known_key(old) if old is not None else None, _known_key(case.new)
     if objection.problem is SigningProblem.OTHER_KEY and old is not None and was is not None and now is not None:
+        if case.is_old_another:
+            words = (
+                f"{old.id.version}, which now has none of the packages that were locked, is signed by {was.fingerprint}"
+            )
+            yield Verdict(f"signed by {now.fingerprint}; {words}", case="another")
+            return
         before, where = f"{old.id.version} was signed", case.change.elsewhere
         if where is not None:
             before = f"{old.id.version}, which {where.highest_in}:{where.highest.line} locks in the base, is signed"
@@ -177,7 +183,7 @@ def _unsigned(case: Case, _: Policy) -> Iterator[Verdict]:
     host = display_host(case.change.address.host)
     message = f"not signed: {host} lists no key for it, and {case.tool.command} does not check its signature"
     earlier = _known_key(case.old) if case.old is not None else None
-    if earlier is not None and case.old is not None:
+    if earlier is not None and case.old is not None and not case.is_old_another:
         message += f"; {case.old.id.version} was signed by {earlier.fingerprint}"
     yield Verdict(message)
 
