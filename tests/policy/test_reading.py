@@ -331,6 +331,12 @@ def test_each_mistake_has_its_line(text: str, line: int, words: str) -> None:
     assert str(caught.value).startswith(f"infra/locklens.toml:{line}: ")
 
 
+@pytest.mark.parametrize("word", ["error", "none", "high", "critical"])
+def test_no_word_is_suggested_that_is_alike_by_chance(word: str) -> None:
+    with pytest.raises(ConfigurationError, match=r'LK004 must be one of "block", "warn", "info", "off"$'):
+        parse(f"[severity]\nLK004 = '{word}'\n".encode(), "p", RULES)
+
+
 def test_bytes_that_are_no_text() -> None:
     with pytest.raises(ConfigurationError, match=r"^p:2: not valid UTF-8"):
         parse(b"cooldown = 7\n# \xff\n", "p")

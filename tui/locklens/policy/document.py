@@ -129,11 +129,15 @@ def in_quotes(text: str) -> str:
     return f'"{shortened(text, MAX_SHOWN)}"'
 
 
+_LIKENESS = 0.55
+"""Below it, letters are alike by chance: "error" and "off", "none" and "info"."""
+
+
 def nearest_key(text: str, names: Sequence[str]) -> str:
-    """Return the end of a message that suggests the most similar of several names; "" without names."""
+    """Return the end of a message that suggests the most similar of several names; "" where none is like the text."""
     from difflib import get_close_matches
 
-    near = get_close_matches(text[:60], names, n=1, cutoff=0.0)
+    near = get_close_matches(text[:60], names, n=1, cutoff=_LIKENESS)
     return f'; did you mean "{near[0]}"?' if near else ""
 
 
