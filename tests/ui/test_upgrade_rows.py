@@ -646,7 +646,7 @@ def test_the_cooldown_is_named_beside_constraints() -> None:
     of = selection_of(some)
     said = text(upgrade_lines(rows(of)[1], of))
     assert "NEWER        2.0.0  held back: ~> 1.0 (a/main.tf:1)" in said
-    assert "             1.2.0 to 1.3.0 (2 versions)  held back: cooldown 7 d (2 d old)" in said
+    assert "             1.2.0 to 1.3.0 (2 versions)  held back: cooldown 7 d (2 to 3 d old)" in said
     assert rows(of)[1].note.text == "1.3.0 is 2d old, cooldown 7 d; ~> 1.0 (a/main.tf:1)"
     said = text(upgrade_lines(rows(selection_of(YOUNG))[1], selection_of(YOUNG)))
     assert "NEWER        1.1.0  held back: cooldown 7 d (2 d old)" in said

@@ -64,7 +64,7 @@ class Hold(Struct, frozen=True):
     Attributes:
         demand: The comparison, for a CONSTRAINT.
         names: The version's protocols for PROTOCOL, the missing platforms for PLATFORM, the cooldown
-            and the age in days for COOLDOWN, what the upgrade stays within for LIMIT.
+            and the age in days for COOLDOWN, or the range of several ages, what the upgrade stays within for LIMIT.
     """
 
     reason: Reason

@@ -32,7 +32,7 @@ from locklens.review.reports.evidence_lines import age_in_words, page_lines
 from locklens.review.reports.lock_lines import signer_change_lines
 from locklens.review.rules.release import signer_change
 from locklens.review.why import HELD_BACK, held_words, version_range
-from locklens.selection.choosing import cooldown_holds
+from locklens.selection import Hold, Reason
 from locklens.text import Printable, age_words, counted, page
 from locklens.trust.continuity import SignerChange
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates
     from locklens.project.configuration import Requirement
     from locklens.review.model import Review
-    from locklens.selection import Hold
     from locklens.versions import Version
 
 _GROUPS_SHOWN = 6
@@ -157,8 +156,10 @@ def held_version_lines(
     terms = selection.terms
     young = [choice for choice in offer.choices if not choice.holds and terms.is_too_young(choice)]
     if young := [choice for choice in young if is_beyond(choice.version, reached)]:
-        holds = tuple(cooldown_holds({young[0].version: young[0].days or 0}, terms.cooldown).values())
-        shown.append(_held([choice.version for choice in young], holds))
+        ages = [choice.days or 0 for choice in young]
+        words = " to ".join(dict.fromkeys(map(str, (min(ages), max(ages)))))
+        hold = Hold(Reason.COOLDOWN, names=(str(terms.cooldown), words))
+        shown.append(_held([choice.version for choice in young], (hold,)))
     free = (each for each in offer.choices if not each.holds and not terms.is_too_young(each))
     if far := [each.version for each in free if terms.is_too_far(offer, each) and is_beyond(each.version, reached)]:
         words = f"  {HELD_BACK} limited to the {terms.limit}"
