@@ -478,7 +478,8 @@ def test_every_root_of_the_repository_is_asked(repo: Path) -> None:
     assert f"\nc  {OT}/hashicorp/aws  (OpenTofu)\n" in text
     assert "  REQUIRED BY\n    unknown: no configuration in this folder\n" in text
     assert text.endswith(
-        "\nCould not determine whether these roots require or lock it:\n  e  not fetched: module far (acme/far/aws)\n"
+        "\nOther roots that may require or lock it:\n"
+        "  e  not locked, and whether it is required is unknown: not fetched: module far (acme/far/aws)\n"
         "\n1 more root neither requires nor locks it.\n"
     )
     assert [root.path for root in asked(repo, "aws").roots] == ["a", "b", "c", "f"]

@@ -178,7 +178,9 @@ def _doubt(root: Root) -> str:
     """Return why it is unknown whether a root requires or locks another provider; "" if it is known."""
     state = "is in conflict" if root.lock.conflict is not None else "has errors"
     unread = "" if root.lock.is_complete else f"its lock file {state}: what it locks is unknown"
-    return "; ".join(filter(None, (unread, root.configuration.unknown_reason)))
+    reason = root.configuration.unknown_reason
+    unsaid = f"{'' if unread else 'not locked, and '}whether it is required is unknown: {reason}" if reason else ""
+    return "; ".join(filter(None, (unread, unsaid)))
 
 
 class _Reviewed:

@@ -381,7 +381,7 @@ def _report_lines(why: Why, *, lists_roots: bool) -> Iterator[str]:
         yield f"{silence_words(silence)} in {count} roots"
     if why.unsure:
         yield ""
-        yield "Could not determine whether these roots require or lock it:"
+        yield "Other roots that may require or lock it:"
         reasons: dict[str, list[str]] = {}
         for one in why.unsure:
             reasons.setdefault(one.reason, []).append(one.path)
