@@ -1203,7 +1203,7 @@ def test_an_edit_of_the_version_is_told_and_mended_whatever_was_added_to_the_ent
 ) -> None:
     right = sample_entry("acme/demo", "1.4.2", "~> 1.4")
     wrong = replace(right, version="1.5.0", hashes_of="1.4.2")
-    locks = tuple(map(lock_file, (right, wrong, replace(wrong, more=(f"h1:{'m' * 43}=",)))))
+    locks = tuple(map(lock_file, (right, wrong, replace(wrong, more=(f"h1:{'bW1t' * 10}bW0=",)))))
     incident = SampleIncident("", ("none",), locks, (("acme/demo", "~> 1.4"),))
     folder = made(incident)
     words = (
@@ -1231,13 +1231,19 @@ def test_a_bad_merge_is_one_whatever_h1_was_added_later(made: Any, doctor: Any) 
     )
     (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
     before = doctor(folder, "ci.log")
-    (folder / LOCK).write_bytes(lock_file(replace(wrong, more=(f"h1:{'m' * 43}=",))))
+    (folder / LOCK).write_bytes(lock_file(replace(wrong, more=(f"h1:{'bW1t' * 10}bW0=",))))
     git(folder, "commit", "-qam", "another platform")
     document = doctor(folder, "ci.log")
     for each in (before, document):
         assert (each["causes"][0]["id"], each["causes"][0]["verdict"]) == ("bad-merge", "yes")
         assert each["remedies"][0]["command"] == before["remedies"][0]["command"]
     assert any(f"; merged by commit {merge[:12]} of " in note for note in document["run"]["notes"])
+    git(folder, "mv", "live/prod", "live/moved")
+    git(folder, "commit", "-qm", "moved")
+    moved = doctor(folder, "ci.log")
+    assert f": commit {merge[:12]}, which is a merge, made it so" in moved["causes"][0]["evidence"]
+    found = next(one for one in moved["causes"] if one["id"] == "bad-merge")
+    assert f"commit {merge[:12]}, which is a merge, selected its version and packages" in found["evidence"]
 
 
 def test_an_entry_that_a_merge_left_out_is_restored_from_its_branch(made: Any, doctor: Any) -> None:

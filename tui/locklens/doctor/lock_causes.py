@@ -555,10 +555,12 @@ def _version_words(x: Examined) -> str:
 
 
 def _changed_part(x: Examined) -> str:
-    """Return which of version and packages the last change of the entry left, in a clause; "" where it left neither.
+    """Return what made the entry so, in a clause: a merge, or a change that left version or packages; "" for others.
 
     Packages that were only taken away since are no such change.
     """
+    if x.history.merge:
+        return f": commit {x.history.merge[:12]}, which is a merge, made it so"
     now, states = x.entry, [entry for _, entry in locked_states(x.history.states)]
     changed = (one for one in states if now and (one.version != now.version or not x.packed <= packages_of(one.hashes)))
     before = next(changed, None)

@@ -199,7 +199,7 @@ class Examiner:
         is_lost = not lock.exists or bool(lock.problems)
         is_repaired = one.message.kind == "lock-invalid" and self.changed.is_repaired(lock)
         damaging_merge, damaging_edit = history.damage(lock) if lock.problems else ("", "")
-        merge, made_by = history.made(lock.path, past, one.entry)
+        merge, made_by = history.made(lock, past, one.entry)
         return EntryHistory(
             past,
             self._past_elsewhere(one),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from itertools import zip_longest
+from itertools import dropwhile, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -360,21 +360,35 @@ class LockHistory:
         is_committed = locks and locks[0].lock.data == lock.data
         return _maker(locks, lambda old: not old.is_valid) if is_committed else None
 
-    def made(self, lock_path: str, past: Sequence[PastEntry], now: LockEntry | None) -> tuple[str, str]:
+    def made(self, lock: LockFile, past: Sequence[PastEntry], now: LockEntry | None) -> tuple[str, str]:
         """Return the commit that selected version and packages of an entry if it is a merge, and if it is none.
 
-        "" is any other. A later commit may have changed the `h1`. It is no merge where it has no parent, or its only
-        one has another known state.
+        "" is any other. A later commit may have changed the `h1`, or moved the file. It is no merge where it has no
+        parent, or its only one has another known state.
         """
         if now is None or not past or pinned(past[0].entry) != pinned(now):
             return "", ""
-        maker, _ = self._selecting(lock_path, now)
+        maker, _ = self._selecting(lock.path, now)
         parents = self._repository.commit(maker.commit).parents
+        if parents == 1 and not maker.parents and (path := self._path_before(lock, now)) != lock.path:
+            before = [*dropwhile(lambda one: not one.lock.exists, self._whole(path))]
+            was = before[0].lock.entry(now.address) if before else None
+            if was is None or _selected(was) != _selected(now):
+                return "", ""
+            maker, _ = self._selecting_in(before, was)
+            parents = self._repository.commit(maker.commit).parents
         return (maker.commit, "") if parents > 1 else ("", maker.commit if parents == 0 or maker.parents else "")
+
+    def _path_before(self, lock: LockFile, now: LockEntry) -> str:
+        """Return the path that the lock file had in the newest commit that git blames for an entry's lines."""
+        blamed = self._repository.blamed(lock.path, lock.data, now.line, now.line + max((0, *now.hash_offsets)))
+        return max(blamed, key=lambda one: one.date).path if blamed else lock.path
 
     def _selecting(self, lock_path: str, now: LockEntry) -> tuple[_CommittedLock, LockEntry | None]:
         """Return the commit that selected version and packages of a committed entry, and the entry before it."""
-        locks = self._whole(lock_path)
+        return self._selecting_in(self._whole(lock_path), now)
+
+    def _selecting_in(self, locks: list[_CommittedLock], now: LockEntry) -> tuple[_CommittedLock, LockEntry | None]:
         maker = _maker(locks, lambda lock: _selected(lock.entry(now.address)) == _selected(now))
         assert maker is not None  # the newest lock file has the entry
         before = next((one for one in locks if one.commit in maker.parents[:1]), None)
