@@ -283,11 +283,28 @@ def test_json_of_several_roots_names_no_root_where_all_are_meant(place: Place, r
         ("fetch_started", None),
         ("package_hashed", None),
         ("hashes_obtained", "one"),
-        ("hashes_obtained", "two"),
         ("outcome", "one"),
+        ("hashes_obtained", "two"),
         ("outcome", "two"),
     ]
-    assert [event["written"] for event in events[-2:]] == [True, True]
+    assert [event["written"] for event in events if event["type"] == "outcome"] == [True, True]
+
+
+def test_a_root_has_the_name_of_the_command_line(place: Place, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    roots = ("prod", "../other")
+    for name in ("live/prod", "other"):
+        (place.root / name).mkdir(parents=True)
+        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+    (place.root / ".git").mkdir()
+    monkeypatch.chdir(place.root / "live")
+    words = ("lock", "--platform", "linux_amd64", *(f"--root={name}" for name in roots))
+    events = [json.loads(line) for line in run(*words, "--dry-run", "--json")[1].splitlines()]
+    assert [event["root"] for event in events if event["type"] == "hashes_obtained"] == [*roots]
+    assert [event["root"] for event in events if event["type"] == "outcome"] == [*roots]
+    status, out, err = run(*words)
+    assert status == 0
+    assert [line for line in err.splitlines() if line.endswith(":")] == ["prod:", "../other:"]
+    assert "Review the changes in ../other/.terraform.lock.hcl " in out
 
 
 def test_lock_writes_all_of_its_files_or_none(place: Place, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,6 +322,8 @@ def test_lock_writes_all_of_its_files_or_none(place: Place, run: Run, monkeypatc
     status, out, err = run("lock", "--platform", "linux_amd64", "--root", "one", "--root", "two")
     assert (status, out) == (2, "")
     assert "error: two/.terraform.lock.hcl: cannot be written: read-only file system" in err
+    assert "- Retrieved acme/demo " in err
+    assert "tracked in the lock file" not in err
     assert not list(place.root.rglob(".terraform.lock.hcl*"))
     assert not list(place.root.rglob(".locklens-*"))
 

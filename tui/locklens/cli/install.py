@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from locklens.addresses import Platform
     from locklens.cli.options import OptionGroup, Parser
     from locklens.cli.progress import InstallProgress, JsonProgress
+    from locklens.install.context import InstallEvent
     from locklens.operations.plan import Plan, RootResult
     from locklens.operations.verification import PackageVerification
 
@@ -209,7 +210,7 @@ def _run_lock(options: Namespace) -> int:
     """Add hashes to the lock files of all roots, concurrently."""
     if not options.providers and source_methods(options) is None:
         _greet(options, for_locking=True)
-    from locklens.cli.progress import ProgressWording, install_progress
+    from locklens.cli.progress import ProgressByRoot, ProgressWording, install_progress
     from locklens.cli.write import plan_operation, scope_of
     from locklens.operations.write.lock import Lock
 
@@ -225,7 +226,8 @@ def _run_lock(options: Namespace) -> int:
     wording = ProgressWording.DRY_RUN if options.dry_run or options.check else ProgressWording.WRITE
     progress = install_progress(options, wording, is_alone=len(scope.roots) < 2)
     progress.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
-    return _apply(plan_operation(operation, options, progress), options, progress)
+    planning = ProgressByRoot(progress)
+    return _apply(plan_operation(operation, options, planning), planning.turns, options, progress)
 
 
 def _required_platforms() -> tuple[Platform, ...]:
@@ -237,11 +239,14 @@ def _required_platforms() -> tuple[Platform, ...]:
     return effective.policy.required
 
 
-def _apply(plan: Plan, options: Namespace, progress: InstallProgress | JsonProgress) -> int:
-    """Write the plan of `lock`, report the result of each root, and return the exit status."""
+def _apply(
+    plan: Plan, turns: Sequence[Sequence[InstallEvent]], options: Namespace, progress: InstallProgress | JsonProgress
+) -> int:
+    """Write the plan of `lock`, report the events and the result of each root, and return the exit status."""
     from msgspec.structs import replace
 
     from locklens.cli.write import writer_of
+    from locklens.install.context import HashesObtained
     from locklens.machine import command_on
 
     writes = not (options.dry_run or options.check)
@@ -255,8 +260,12 @@ def _apply(plan: Plan, options: Namespace, progress: InstallProgress | JsonProgr
     statuses = []
     has_changes = False
     unchecked = []
-    for root, outcome in plan.results.items():
+    for (root, outcome), events in zip(plan.results.items(), turns, strict=True):
         progress.begin(root or ".")
+        is_left = isinstance(outcome, LockLensError) or outcome.has_failed or (refusal and outcome.would_change)
+        for event in events:
+            if not (is_left and isinstance(event, HashesObtained)):  # None is tracked in a file that stays as it was.
+                progress.take(event)
         if isinstance(outcome, LockLensError):
             complain(outcome)
             statuses.append(UNUSABLE)

@@ -239,6 +239,32 @@ class JsonProgress:
         put_event(name, root=self._root, **fields)
 
 
+class ProgressByRoot:
+    """Progress of a plan that keeps the events of each root's turn, until it is known whether its lock file is written.
+
+    The first turn begins once the work that all roots share is done. What arrives of a package is told at once.
+    """
+
+    def __init__(self, progress: InstallProgress | JsonProgress) -> None:
+        self._progress = progress
+        self.turns: list[list[InstallEvent]] = []
+
+    def begin(self, _: str | None) -> None:
+        """Begin the turn of the next root, whose name in the plan need not be that of the command line."""
+        self.turns.append([])
+
+    def end(self) -> None:
+        """Remove the redrawn line."""
+        self._progress.end()
+
+    def take(self, event: InstallEvent) -> None:
+        """Keep an event of a root's turn; report any other."""
+        if self.turns and not isinstance(event, events.PackageArriving):
+            self.turns[-1].append(event)
+        else:
+            self._progress.take(event)
+
+
 def install_progress(options: Namespace, wording: ProgressWording, *, is_alone: bool) -> InstallProgress | JsonProgress:
     """Return the progress that the options of a command ask for: as JSON with --json."""
     return JsonProgress() if options.json else InstallProgress(wording, is_alone=is_alone)

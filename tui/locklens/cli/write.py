@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Collection
 
-    from locklens.cli.progress import InstallProgress, JsonProgress
+    from locklens.cli.progress import InstallProgress, JsonProgress, ProgressByRoot
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan import Plan, Scope
     from locklens.operations.write.apply import Operation
@@ -237,7 +237,9 @@ def writer_of(options: Namespace, network: NetworkSettings | None = None) -> Loc
     return LockLens(ReviewRequest(opened, tool=given_tool(options), test_directory=tests, network=network))
 
 
-def plan_operation(operation: Operation, options: Namespace, progress: InstallProgress | JsonProgress) -> Plan:
+def plan_operation(
+    operation: Operation, options: Namespace, progress: InstallProgress | JsonProgress | ProgressByRoot
+) -> Plan:
     """Plan an operation that needs registries: all that the roots require are asked, as the tools do.
 
     Raises:
@@ -258,7 +260,7 @@ def plan_with(
     locklens: LockLens,
     operation: Operation,
     options: Namespace,
-    progress: InstallProgress | JsonProgress,
+    progress: InstallProgress | JsonProgress | ProgressByRoot,
     review: Review | None = None,
 ) -> Plan:
     """Plan with progress, and report problems of the CLI configuration, notices and the log of requests.

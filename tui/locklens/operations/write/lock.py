@@ -79,7 +79,10 @@ class Lock(RegistryOperation, frozen=True):
         return replace(self, allows_missing=True)
 
     def plan(self, source: RegistrySource, *, on_root: Callable[[str], None] = no_progress) -> Plan:
-        """Plan the lock files of all roots; `on_root` is called once all is fetched, before the entries of a root."""
+        """Plan the lock files of all roots.
+
+        `on_root` is called once all is fetched, before the entries of a root: for each of the results, in their order.
+        """
         return _Locking(self, source, on_root).run()
 
 
