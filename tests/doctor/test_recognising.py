@@ -240,7 +240,38 @@ def test_json_output_is_read() -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("x509: certificate signed by unknown authority", NetworkReason.CERTIFICATE),
+        ("x509: certificate signed by unknown authority", NetworkReason.AUTHORITY),
+        (
+            "the certificate of r.corp.test is not trusted: self-signed certificate in certificate chain",
+            NetworkReason.AUTHORITY,
+        ),
+        (
+            "the certificate of r.corp.test is not trusted: unable to get local issuer certificate",
+            NetworkReason.AUTHORITY,
+        ),
+        (
+            "x509: certificate has expired or is not yet valid: current time 2026-11-30T16:17:42Z is after 2026-01-01T00:00:00Z",
+            NetworkReason.DATES,
+        ),
+        ("the certificate of r.corp.test is not trusted: certificate is not yet valid", NetworkReason.DATES),
+        ("x509: certificate is valid for mirror.corp.test, not localhost", NetworkReason.OTHER_NAME),
+        ("x509: certificate is not valid for any names, but wanted to match r.corp.test", NetworkReason.OTHER_NAME),
+        (
+            "x509: cannot validate certificate for 10.0.0.1 because it doesn't contain any IP SANs",
+            NetworkReason.OTHER_NAME,
+        ),
+        (
+            "the certificate of r.corp.test is not trusted: IP address mismatch, certificate is not valid for '10.0.0.1'.",
+            NetworkReason.OTHER_NAME,
+        ),
+        (
+            "tls: failed to verify certificate: x509: certificate specifies an incompatible key usage",
+            NetworkReason.CERTIFICATE,
+        ),
+        (
+            "proxyconnect tcp: tls: failed to verify certificate: x509: certificate is valid for a.test, not b.test",
+            NetworkReason.OTHER_NAME,
+        ),
         ("proxyconnect tcp: dial tcp 10.0.0.1:3128: connect: connection refused", NetworkReason.PROXY_DOWN),
         ("proxyconnect tcp: dial tcp: lookup proxy.corp.invalid: no such host", NetworkReason.PROXY_NAME),
         ("Proxy Authentication Required", NetworkReason.PROXY),

@@ -196,6 +196,9 @@ def test_a_version_is_that_of_its_root_and_a_fix_names_the_providers_of_its_root
 
 @pytest.mark.parametrize(("reason", "fix", "words"), [
     ("tls: failed to verify certificate: x509: certificate signed by unknown authority", "trust-authority", "SSL_CERT_FILE"),
+    ("tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time 2026-11-30T16:17:42Z is after 2026-01-01T00:00:00Z", "renew-certificate", "the owner of r.example.com install a certificate that is valid now"),
+    ("tls: failed to verify certificate: x509: certificate is valid for mirror.corp.test, not r.example.com", "match-certificate", "Use a host name that the certificate of r.example.com is for"),
+    ("tls: failed to verify certificate: x509: certificate specifies an incompatible key usage", "examine-certificate", "Find out on the runner why"),
     ("403 Forbidden", "test-credentials", "Give the runner a token"),
 ])  # fmt: skip
 def test_what_is_done_about_a_host_is_said_once(reason: str, fix: str, words: str, made: Any, doctor: Any) -> None:

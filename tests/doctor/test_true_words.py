@@ -746,6 +746,8 @@ def test_a_merge_is_done_again_from_anywhere(made: Any, doctor: Any) -> None:
 @pytest.mark.parametrize(("words", "title"), [
     ("could not query provider registry for registry.terraform.io/acme/demo: the request failed after 2 attempts, please try again later: 429 Too Many Requests returned from 127.0.0.1:18446", "a request to 127.0.0.1:18446 was answered: too many requests (429)."),
     ('failed to query provider mirror https://localhost:18500/ for registry.terraform.io/acme/demo: the request failed: Get "https://localhost:18500/x/index.json": tls: failed to verify certificate: x509: unknown authority', "the TLS certificate of localhost:18500 was not accepted."),
+    ('failed to query provider mirror https://localhost:18500/ for registry.terraform.io/acme/demo: the request failed: Get "https://localhost:18500/x/index.json": tls: failed to verify certificate: x509: certificate signed by unknown authority', "the authority of the TLS certificate of localhost:18500 is not trusted."),
+    ('failed to query provider mirror https://localhost:18500/ for registry.terraform.io/acme/demo: the request failed: Get "https://localhost:18500/x/index.json": tls: failed to verify certificate: x509: certificate is valid for mirror.corp.test, not localhost', "the TLS certificate of localhost:18500 is for another name."),
     ('could not connect to registry.terraform.io: failed to request discovery document: Get "https://registry.terraform.io/.well-known/terraform.json": proxyconnect tcp: dial tcp: lookup proxy.corp.invalid: no such host', "the name of the proxy could not be resolved."),
     ("provider registry.terraform.io/acme/demo was not found in any of the search locations - /srv/mirror", "the mirror does not have the package."),
 ])  # fmt: skip

@@ -390,8 +390,10 @@ def test_a_certificate_for_another_name_is_refused_at_once(authority: trustme.CA
     with serving(server_context(authority, "other.test")) as server:
         pauses = Pauses()
         client = Client({"SSL_CERT_FILE": str(authority_file)}, pause=pauses)
-        words = refusal(client, server.url("/", host="localhost"), RETRIED)
-        assert words.startswith(f"the certificate of localhost:{server.port} is not trusted: ")
+        with pytest.raises(UnavailableError) as caught:
+            client.get(server.url("/", host="localhost"), RETRIED)
+        assert str(caught.value).startswith(f"the certificate of localhost:{server.port} is not trusted: ")
+        assert caught.value.hint.startswith("use a host name that the certificate is for")
         assert pauses == []
 
 

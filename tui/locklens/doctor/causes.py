@@ -322,8 +322,8 @@ CAUSES = (
     ),
     KnownCause(
         CauseId.PROXY_OR_CA,
-        "a proxy or a missing certificate authority is in the way",
-        "A proxy, a firewall or a certificate authority that the runner does not know stands before the registry.",
+        "a proxy or a TLS certificate is in the way",
+        "A proxy or a firewall stands before the registry, or the runner does not accept its TLS certificate.",
         "curl -v https://HOST/.well-known/terraform.json on the runner shows who answers.",
         network_causes.proxy_or_ca,
         remedies.fix_request,

@@ -11,7 +11,7 @@ from msgspec import Struct
 from locklens.dialect import DIALECTS
 from locklens.doctor.messages import LOCKLENS, PAGE
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
-from locklens.doctor.reasons import ON_THE_WAY, SENSELESS, NetworkReason
+from locklens.doctor.reasons import CERTIFICATE_FIXES, ON_THE_WAY, SENSELESS, NetworkReason
 from locklens.text import clauses, counted
 from locklens.trust.authentication import Refusal
 
@@ -223,6 +223,19 @@ def registry_down(x: Examined) -> Judgement | None:
     return Judgement(_UNKNOWN, "the message does not tell", _MORE_LINES, basis=Basis.GUESS)
 
 
+_OF_PROXY = "; see HTTPS_PROXY and NO_PROXY of the runner"
+_SEE = {
+    _N.AUTHORITY: "; see SSL_CERT_FILE of the runner",
+    _N.DATES: "; see the dates of the certificate, and the clock of the runner",
+    _N.OTHER_NAME: "; see the host in the URL, and the names in the certificate",
+    _N.CERTIFICATE: ", and not why",
+    _N.PROXY: _OF_PROXY,
+    _N.PROXY_FAILED: _OF_PROXY,
+    _N.PROXY_NAME: _OF_PROXY,
+    _N.PROXY_DOWN: _OF_PROXY,
+}
+"""What tells more of a reason that is a certificate's or the proxy's own."""
+
 _OF_A_DENIAL = "the tools say so of a 401 and of a 403 alike, and a proxy or a firewall may have answered"
 
 
@@ -238,16 +251,17 @@ def _without_token(x: Examined) -> str:
 
 
 def proxy_or_ca(x: Examined) -> Judgement | None:
-    """Test if a proxy or a missing certificate authority is in between."""
+    """Test if a proxy, or a certificate that is not accepted, is in between."""
     if x.error is None:
         return None
     if x.message.kind == "sums-without-package":
         return _other_list(x)
     reason, here = x.message.reason, _repeated(x)
-    if reason in {_N.CERTIFICATE, _N.PROXY, _N.PROXY_FAILED, _N.PROXY_NAME, _N.PROXY_DOWN}:
-        fix = "SSL_CERT_FILE" if reason is _N.CERTIFICATE else "HTTPS_PROXY and NO_PROXY"
-        title = f"the TLS certificate of {_host(x)} was not accepted" if reason is _N.CERTIFICATE else str(reason)
-        words = f"the message says so: {reason}; see {fix} of the runner"
+    if reason in _SEE:
+        words = f"the message says so: {reason}{_SEE[reason]}"
+        title = str(reason)
+        if reason in CERTIFICATE_FIXES:
+            title = title.replace("TLS certificate", f"TLS certificate of {_host(x)}")
         return Judgement(_YES, words, basis=Basis.RUN, title=title)
     if reason is _N.FOREIGN_PAGE:
         words = "the answer was not the registry's: a sign-in page or a proxy"

@@ -9,6 +9,9 @@ from enum import StrEnum
 class NetworkReason(StrEnum):
     """The reason of a failed request, as the tool's message tells it."""
 
+    DATES = "the TLS certificate has expired, or is not yet valid"
+    OTHER_NAME = "the TLS certificate is for another name"
+    AUTHORITY = "the authority of the TLS certificate is not trusted"
     CERTIFICATE = "the TLS certificate was not accepted"
     PROXY_NAME = "the name of the proxy could not be resolved"
     PROXY_DOWN = "the proxy could not be reached"
@@ -36,12 +39,48 @@ ON_THE_WAY = frozenset(
 )
 """Reasons that a registry and the way to it have in common."""
 
+CERTIFICATE_FIXES = {
+    NetworkReason.AUTHORITY: (
+        "trust-authority",
+        "Have the runner trust the certificate authority of {}, by hand, if it is one of yours",
+        "the issuer",
+        "the certificate of your own authority belongs in the runner's trust store, on Linux also in SSL_CERT_FILE",
+    ),
+    NetworkReason.DATES: (
+        "renew-certificate",
+        "Have the owner of {} install a certificate that is valid now; or set the clock of the runner, if it is wrong",
+        "the dates of the certificate",
+        "`date -u` shows the clock; to trust another authority does not help",
+    ),
+    NetworkReason.OTHER_NAME: (
+        "match-certificate",
+        "Use a host name that the certificate of {0} is for, or have the owner of {0} install one that names it",
+        "the subject and the issuer of the certificate",
+        "to trust another authority does not help",
+    ),
+    NetworkReason.CERTIFICATE: (
+        "examine-certificate",
+        "Find out on the runner why the certificate of {} is not accepted",
+        "the subject, the dates and the issuer of the certificate",
+        "without -k it gives the reason",
+    ),
+}
+"""Why a TLS certificate was not accepted, CERTIFICATE where the message does not tell, and what helps.
+
+Of a remedy each has the id, the title, what curl shows of the certificate, and a note.
+"""
+
 SENSELESS = frozenset({NetworkReason.MALFORMED, NetworkReason.PLAIN, NetworkReason.LOOP, NetworkReason.EMPTY})
 """Answers that make no sense, which a registry may give, or a proxy."""
 
 _WORDS = {
-    NetworkReason.CERTIFICATE: ("x509:", "certificate signed by unknown authority", "tls: failed to verify",
-                                "the certificate of .{1,300} is not trusted"),
+    NetworkReason.AUTHORITY: ("signed by unknown authority", "self-signed certificate",
+                              "unable to get (?:local )?issuer certificate"),
+    NetworkReason.DATES: ("certificate has expired", "certificate is expired", "certificate is not yet valid"),
+    NetworkReason.OTHER_NAME: ("certificate is valid for .{1,1000}, not ", "certificate is not valid for ",
+                               "doesn't contain any ip sans", "legacy common name field",
+                               "certificate name does not match"),
+    NetworkReason.CERTIFICATE: ("x509:", "tls: failed to verify", "the certificate of .{1,300} is not trusted"),
     NetworkReason.PROXY: ("proxy authentication required", "the proxy did not let the request"),
     NetworkReason.PROXY_DOWN: ("the proxy for requests to .{1,300} cannot be reached",),
     NetworkReason.NAME: ("no such host", "server misbehaving", "name resolution", "host name .{1,300} not found"),
@@ -87,6 +126,6 @@ def reason_of_request(text: str) -> NetworkReason | None:
     found = next((one for one, pattern in _REASONS.items() if pattern.search(text)), None)
     if found is None and _GAVE_UP.search(text):
         return NetworkReason.GAVE_UP
-    if "proxyconnect" not in text or found in {NetworkReason.CERTIFICATE, NetworkReason.PROXY}:
+    if "proxyconnect" not in text or found in {*CERTIFICATE_FIXES, NetworkReason.PROXY}:
         return found
     return NetworkReason.PROXY_NAME if found is NetworkReason.NAME else NetworkReason.PROXY_DOWN

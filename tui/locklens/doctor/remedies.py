@@ -27,7 +27,7 @@ from locklens.doctor.provider_remedies import (
     with_another_version,
     with_version,
 )
-from locklens.doctor.reasons import ON_THE_WAY, SENSELESS, NetworkReason
+from locklens.doctor.reasons import CERTIFICATE_FIXES, ON_THE_WAY, SENSELESS, NetworkReason
 from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing, shell_words
@@ -480,7 +480,7 @@ def _compared(one: Affected, title: str, where: str) -> Remedy:
 
 
 def fix_request(one: Affected) -> Iterator[Remedy]:
-    """The request is repeated on the runner, as the message names it; an authority that it lacks is added."""
+    """The request is repeated on the runner, as the message names it; a certificate is made one that it accepts."""
     if one.examined.message.kind == "sums-without-package":  # its host is often another one than the registry
         yield from fix_by_retry(one)
         return
@@ -497,13 +497,11 @@ def fix_request(one: Affected) -> Iterator[Remedy]:
     is_of_provider = is_denied or (is_of_block and x.message.kind not in _OF_DISCOVERY)
     other = x.places.registry_url if is_of_block else f"https://{host}/"
     url = named or (_tried_url(x, host)[0] if is_of_provider else other)
-    if x.message.reason is NetworkReason.CERTIFICATE:
-        title = f"Have the runner trust the certificate authority of {host}, by hand, if it is one of yours"
-        note = (
-            "the command shows the issuer, and changes nothing: -k is for this look alone; the certificate of your own "
-            "authority belongs in the runner's trust store, or on Linux in the file that SSL_CERT_FILE names"
-        )
-        yield one.alone.remedy("trust-authority", title, _NONE, 0, "", note, hint=_look(url, "-sSvk"), host=host)
+    if x.message.reason in CERTIFICATE_FIXES:
+        known_as, title, shown, note = CERTIFICATE_FIXES[x.message.reason]
+        note = clauses(f"the command shows {shown}, and changes nothing: -k is for this look alone", note)
+        look = _look(url, "-sSvk")
+        yield one.alone.remedy(known_as, title.format(host), _NONE, 0, "", note, hint=look, host=host)
         return
     title = f"Check on the runner who answers for {host}"
     yield one.alone.remedy("test-registry", title, _NONE, 0, _look(url, "-sSv"), host=host)

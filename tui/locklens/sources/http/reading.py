@@ -80,8 +80,8 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
         return TransportFailure(f"{name} cannot be asked: its URL or the proxy's is of a kind that is not supported")
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
-            hint = "a company's own authority is named with SSL_CERT_FILE or SSL_CERT_DIR"
-            return TransportFailure(f"the certificate of {name} is not trusted: {cause.verify_message}", hint=hint)
+            words = f"the certificate of {name} is not trusted: {cause.verify_message}"
+            return TransportFailure(words, hint=_OF_CERTIFICATES.get(cause.verify_code, _OF_AUTHORITIES))
         if isinstance(cause, ssl.SSLError):
             reason = (cause.reason or "no reason given").replace("_", " ").lower()
             return TransportFailure(f"the TLS connection to {name} failed: {reason}", may_pass=True)
@@ -96,6 +96,13 @@ def transport_failure(error: Exception, host: str, seconds: float) -> TransportF
         if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):
             return TransportFailure(f"the connection to {name} failed: {cause.strerror or cause}", may_pass=True)
     return TransportFailure(f"the connection to {name} failed", may_pass=True)
+
+
+_OF_AUTHORITIES = "a company's own authority is named with SSL_CERT_FILE or SSL_CERT_DIR"
+_OF_DATES = "its owner has to renew it, or the clock of this machine is wrong"
+_OF_NAMES = "use a host name that the certificate is for, or have its owner install one that names this host"
+_OF_CERTIFICATES = {9: _OF_DATES, 10: _OF_DATES, 62: _OF_NAMES, 64: _OF_NAMES}
+"""What helps, by OpenSSL's X509_V_ERR codes: not yet valid, expired, another host name, another IP address."""
 
 
 def _causes(error: BaseException) -> list[BaseException]:
