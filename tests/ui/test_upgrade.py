@@ -700,6 +700,18 @@ async def test_the_mouse(opening: Opening) -> None:
         assert on.upgrades.detail.has_focus
 
 
+async def test_what_is_looked_into_is_the_upgrade_of_a_root_that_has_one(opening: Opening) -> None:
+    held = offer("1.0.0:90 1.0.5:80 1.1.0:40", "~> 1.0.0", root="a", name="split", locked="1.0.5")
+    ready = offer("1.0.0:90 1.0.5:80 1.1.0:40", "~> 1.0", root="b", name="split")
+    async with opening(CandidateTable((held, ready))) as on:
+        await on.choose("acme/split")
+        request = on.upgrades.inside
+        assert request is not None
+        assert (request.old, request.new, request.roots) == ("1.0.0", "1.1.0", ("b",))
+        await on.press("y")
+        assert "acme/split 1.0.0 -> 1.1.0" in on.app.clipboard
+
+
 @pytest.mark.parametrize("form", ["json", "text"])
 async def test_export(opening: Opening, tmp_path: Path, form: str) -> None:
     async with opening() as on:

@@ -225,7 +225,8 @@ _ALL = (
         "The next `init` selects the newest version at that time and trusts it on first use; with "
         "-lockfile=readonly it fails.",
         "Run `terraform providers` and compare with the lock file.",
-        "Run `init` (or `providers lock`) with the tool of the root, and commit the lock file.",
+        "Where the entry was removed, restore it (R on Review, with the branch checked out, or `locklens restore`): it "
+        "was reviewed. A new provider is locked by `locklens lock`, or `init` or `providers lock` of the root's tool.",
         cases={
             "unknown": RuleWording(
                 "Not known whether the removed provider is required",

@@ -24,7 +24,14 @@ from locklens.ui.shell import Job, Run, after, keys
 from locklens.ui.shell.bars import note_section, one_sentence
 from locklens.ui.shell.filtering import Filter
 from locklens.ui.shell.keys import following
-from locklens.ui.upgrade.detail import nothing_selected, upgrade_head, upgrade_lines, upgrade_status, upgrade_target
+from locklens.ui.upgrade.detail import (
+    leading_offer,
+    nothing_selected,
+    upgrade_head,
+    upgrade_lines,
+    upgrade_status,
+    upgrade_target,
+)
 from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, UpgradeList, group_key, upgrade_rows
 from locklens.ui.upgrade.selecting import (
     SIGNER_SIGNS,
@@ -467,7 +474,7 @@ class UpgradeScreen(RowActionsScreen):
         row, target = self.row, self.row_target.release
         if row is None or target is None or not row.is_of_provider:
             return None
-        offer = row.offers[0]
+        offer = leading_offer(row, self.selection)
         folder = self.top or self.source.folder
         return inside_request(offer.address, offer.entry, target[1], folder=folder, root=offer.root, tool=offer.tool)
 

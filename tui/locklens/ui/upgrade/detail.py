@@ -218,7 +218,7 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
         yield line(
             f"  {mark}", name, locked, target, edit, Span(f"  {held}", Role.DIM), hanging=6, place=_entry_place(offer)
         )
-    first = next((offer for offer in row.offers if selection.target(offer) is not None), row.offers[0])
+    first = leading_offer(row, selection)
     yield line()
     yield from _step_line(row.offers, selection)
     choice = selection.target(first)
@@ -232,6 +232,11 @@ def _group_lines(row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool,
         yield from version_lines(row.offers, selection)
 
 
+def leading_offer(row: UpgradeRow, selection: UpgradeSelection) -> UpgradeCandidates:
+    """The offer that stands for a row of several roots: the first with a target, if one has any."""
+    return next((offer for offer in row.offers if selection.target(offer) is not None), row.offers[0])
+
+
 def upgrade_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTarget:
     """The targets of a row: its versions, the line to edit, and the target release.
 
@@ -242,7 +247,7 @@ def upgrade_target(row: UpgradeRow | None, selection: UpgradeSelection) -> RowTa
     if row is None or not row.is_of_provider:
         refused = row.refused if row is not None else None
         return RowTarget("", refused_place(refused) if refused is not None else None)
-    offer = row.offers[0]
+    offer = leading_offer(row, selection)
     choice = selection.target(offer)
     reach = choice or (offer.in_range if offer.in_range and offer.is_newer(offer.in_range.version) else None)
     version = reach.version if reach is not None else offer.newest or offer.locked
