@@ -340,6 +340,18 @@ def test_prune_restore_and_format_leave_what_terraform_accepts(run: Run, top: Pa
     accepted(top / "a")
 
 
+def test_the_advice_on_a_foreign_hash_works_where_the_constraint_has_changed_too(run: Run, top: Path) -> None:
+    assert "`locklens upgrade NAME=VERSION`" in " ".join(run("explain", "LK002")[1].split())
+    (top / "a/main.tf").write_text(requiring(demo="1.5.0", random="~> 3.6"))
+    changed = locking(demo="1.5.0 1.5.0", random="3.6.2 ~> 3.6")
+    (top / "a" / LOCK).write_bytes(changed.replace(b'"zh:', b'"zh:' + b"0" * 64 + b'",\n    "zh:', 1))
+    assert run("restore", "demo", "--root=a")[0] == 0
+    assert run("lock", "demo", "--root=a")[0] == 1
+    assert run("upgrade", "demo=1.5.0", "--root=a")[0] == 0
+    assert b"0" * 64 not in (top / "a" / LOCK).read_bytes()
+    accepted(top / "a")
+
+
 def test_crlf_and_a_bom_stay_under_upgrade(run: Run, top: Path) -> None:
     for name in ("main.tf", LOCK):
         path = top / "a" / name

@@ -156,8 +156,8 @@ _ALL = (
         "One matching hash is enough to install a package, so one foreign hash lets a foreign package in.",
         "Search the release's SHA256SUMS for the hash; for h1, hash each platform's package with "
         "`terraform providers lock`.",
-        "Restore the entry (R on Review, with the branch checked out), then lock the provider again with "
-        "`locklens lock` where you trust the machine.",
+        "Restore the entry (R on Review, with the branch checked out). Then make the change again on a machine that "
+        "you trust: with `locklens upgrade NAME=VERSION` if the version changes, otherwise with `locklens lock`.",
         "registry",
     ),
     Rule(
@@ -173,7 +173,8 @@ _ALL = (
         "foreign package looks the same.",
         "Compare the zh: hashes with the release's SHA256SUMS. Locking this version on two different machines "
         "must give the same zh: set.",
-        "Review again with access to the registry, or restore the entry and lock again.",
+        "Review again with access to the registry; or restore the entry, then upgrade the provider if the version "
+        "changes, or else lock it again.",
         cases={
             UNCHECKED: RuleWording(
                 "Package hashes not verified: a foreign package would look the same",
