@@ -1218,6 +1218,26 @@ def test_an_edit_of_the_version_is_told_and_mended_whatever_was_added_to_the_ent
     assert f"restore acme/demo --from {first} " in document["remedies"][0]["command"]
 
 
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_an_edit_is_over_once_its_entry_is_restored_staged_or_not(made: Any, doctor: Any, *, is_staged: bool) -> None:
+    right = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    folder = made(SampleIncident("", ("none",), (lock_file(right),), (("acme/demo", "~> 1.4"),)))
+    (folder / LOCK).write_bytes(lock_file(replace(right, version="1.5.0", hashes_of="1.4.2")))
+    if is_staged:
+        git(folder, "add", LOCK)
+    words = (
+        "Error while installing acme/demo v1.5.0: the current package for registry.terraform.io/acme/demo 1.5.0 doesn't"
+        " match any of the checksums previously recorded in the dependency lock file"
+    )
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["state"] == "open"
+    command = shlex.split(document["remedies"][0]["command"])
+    assert command[:2] == ["locklens", "restore"]
+    assert main(command[1:], no_screen) == 0
+    assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
 def test_a_bad_merge_is_one_whatever_h1_was_added_later(made: Any, doctor: Any) -> None:
     old, new = (sample_entry("acme/demo", version, "~> 1.4") for version in ("1.4.1", "1.4.2"))
     wrong = replace(new, hashes_of="1.4.1")

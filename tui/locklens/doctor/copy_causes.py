@@ -561,7 +561,8 @@ def plugin_missing(x: Examined) -> Judgement | None:
                 _UNKNOWN, words, f"the lock file of the failing run, which locks {version}", basis=Basis.RUN
             )
         verdict = _YES if x.message.kind == "plugin-missing" else _LIKELY
-        words = f"the message says so: init did not run, or not since the change, or the folder was cleared{here}"
+        words = "the message says so: init did not run with this data folder (TF_DATA_DIR), or not since the change, or"
+        words = f"{words} the folder was cleared{here}"
         return Judgement(verdict, words, basis=Basis.RUN)
     if x.message.kind == "provider-not-available" and x.entry is not None:
         words = "the message says so, and it is locked here: init did not run since it was"

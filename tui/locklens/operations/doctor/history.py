@@ -119,7 +119,7 @@ class LaterWrites:
     def _is_of_other_branch(self, lock: LockFile, write: _Write, part: Callable[[LockFile], object]) -> bool:
         """True if a write was made on another branch, judged by a part of a lock file; see the class."""
         since = self._history.since(lock, part)[:_SECONDS]
-        return since != "" and since < write.at[:_SECONDS] and self._history.has_file(write.old.data)
+        return since != "" and since < write.at[:_SECONDS] and self._history.had_file(lock.path, write.old.data)
 
     def made_readable(self, lock: LockFile) -> bool:
         """True if a lock file can be read now, and could not before a write."""
@@ -306,9 +306,15 @@ class LockHistory:
         states = (self._repository.show(one.commit, path) or b"" for one in commits)
         return any(all(word.encode() in data for word in words) for data in states) if commits else is_new
 
-    def has_file(self, data: bytes) -> bool:
-        """True if git has a file with these bytes, in a commit of any branch or in the index."""
-        return self._repository.has_blob(data)
+    def had_file(self, path: str, data: bytes) -> bool:
+        """True if a commit of any branch has a file with these bytes: what is staged alone was never another branch's.
+
+        That git has the bytes at all is asked first.
+        """
+        if not self._repository.has_blob(data):
+            return False
+        commits = self._repository.touching_anywhere(path, PAST_COMMITS, "--all")
+        return any(self._repository.show(one.commit, path) == data for one in commits)
 
     def since(self, lock: LockFile, part: Callable[[LockFile], object]) -> str:
         """Return the date of the commit that made a part of a lock file as it is; "" if it is not committed so."""

@@ -261,15 +261,15 @@ class Repository:
         """
         return () if self.is_unborn else self._listed(most, "HEAD", "--", path)
 
-    def touching_anywhere(self, path: str, most: int) -> tuple[TouchingCommit, ...]:
+    def touching_anywhere(self, path: str, most: int, tips: str = "HEAD") -> tuple[TouchingCommit, ...]:
         """Return the commits before HEAD that changed a file, those of branches too whose changes a merge left out.
 
-        They are no merges. The newest come first, at most as many as given.
+        They are no merges. The newest come first, at most as many as given. `tips` is "--all" for all branches.
 
         Raises:
             RepositoryError: Git failed.
         """
-        return () if self.is_unborn else self._listed(most, "--full-history", "--no-merges", "HEAD", "--", path)
+        return () if self.is_unborn else self._listed(most, "--full-history", "--no-merges", tips, "--", path)
 
     def merges_since(self, commit: str, most: int) -> tuple[TouchingCommit, ...]:
         """Return the merges before HEAD that have a commit behind them, the newest first; at most as many as given.
