@@ -956,6 +956,17 @@ def test_a_copy_that_init_does_not_reach_is_no_cause(
     assert causes.get("mirror-differs") == verdict
 
 
+@pytest.mark.parametrize(("tool", "state"), [("terraform", "fixed"), ("opentofu", "open")])
+def test_what_opentofu_adds_on_every_run_is_never_fixed(tool: str, state: str, made: Any, doctor: Any) -> None:
+    """It reads an entry of registry.terraform.io/hashicorp as one of its own registry, too, and then refuses to add it."""
+    aws, netbox = sample_entry("hashicorp/aws", "5.84.0", "~> 5.0"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    required = (("registry.terraform.io/hashicorp/aws", "~> 5.0"),)
+    folder = made(replace(INCIDENTS["not-required"], locks=(lock_file(aws, netbox),), constraints=required))
+    assert doctor(folder, "--tool", tool, "ci.log")["causes"][0]["id"] == "not-required"
+    assert main(["prune", "acme/netbox", "--root=live/prod"], no_screen) == 0
+    assert doctor(folder, "--tool", tool, "ci.log")["state"] == state
+
+
 def test_a_read_only_lock_file_that_has_the_right_providers_now(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["not-required"])
     before = doctor(folder, "ci.log")
@@ -1105,6 +1116,17 @@ def test_the_write_of_a_fix_tells_which_root_failed(several: Path, doctor: Any) 
 
 
 _MOVED = "last change of the lock file made it one of Terraform, which was one of OpenTofu"
+
+
+def test_a_lock_file_that_loses_the_other_tool_s_entry_has_not_changed_its_tool(several: Path, doctor: Any) -> None:
+    lock = several / "live/bump" / LOCK
+    text = lock.read_text("utf-8")
+    head, mark, entry = text.partition('provider "registry.terraform.io/')
+    for state, message in ((f'{head}provider "registry.opentofu.org/{entry}\n{mark}{entry}', "both"), (text, "pruned")):
+        lock.write_text(state, "utf-8")
+        git(several, "add", "--all")
+        git(several, "commit", "-qm", message)
+    assert _MOVED not in " ".join(doctor(several, "--format", "text", "--", "live/bump").split())
 
 
 def test_without_a_log_a_lock_file_that_changed_its_tool_is_told(several: Path, doctor: Any) -> None:

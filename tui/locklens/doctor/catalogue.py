@@ -192,7 +192,8 @@ CATALOGUE = (
         "readonly-changed",
         "Provider dependency changes detected",
         causes=(_C.OTHER_TOOL, _C.NOT_LOCKED, _C.NOT_REQUIRED),
-        advice="-lockfile=readonly: the run would add entries to the lock file, or remove some",
+        advice="-lockfile=readonly: the run would add entries to the lock file, or remove some; OpenTofu does so on "
+        "every run where a source names hashicorp of registry.terraform.io",
     ),
     _row(
         "lock-not-updated",

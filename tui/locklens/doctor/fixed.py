@@ -13,6 +13,7 @@ from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.lockfile import pinned
+from locklens.lockfile.update import migrated
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
@@ -149,7 +150,12 @@ def _readable_words(x: Examined) -> str:
 
 
 def _agreed(x: Examined) -> str:
-    """Return that the lock file has just the providers that init requires, where it had others."""
+    """Return that the lock file has just the providers that init requires, where it had others.
+
+    OpenTofu adds its own entry for one of Terraform's registry on every run, whatever is required.
+    """
+    if migrated(x.lock.entries, x.tool).moved:
+        return ""
     now = frozenset(x.lock.by_address)
     if not x.configuration.unknown_reason and not _is_exact(x):
         return ""  # what the run required may not be what is required now

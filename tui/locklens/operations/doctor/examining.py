@@ -288,12 +288,13 @@ class Examiner:
         return [file for file in one.root.configuration.files if posixpath.dirname(file) == one.root.path]
 
     def _tool_commit(self, one: DoctorSubject) -> str:
-        """Return the newest commit with the other tool's entry, if the last change took it away; "" for any other."""
+        """Return the newest commit with the other tool's entry alone, if the last change replaced that; else ""."""
         twin = twin_of(one.address)
-        if twin is None or twin in one.root.lock.by_address:
+        if one.address is None or twin is None or twin in one.root.lock.by_address:
             return ""
         commit, later = self._history.last_with(one.root.lock.path, twin)
-        return commit if later <= 1 else ""
+        has_both = commit != "" and self._history.entry_in(commit, one.root.lock.path, one.address) is not None
+        return commit if later <= 1 and not has_both else ""
 
     def _with_requirements(
         self, one: DoctorSubject, others: Mapping[str, ElsewhereEntry], shared: Mapping[str, frozenset[str]]

@@ -212,18 +212,19 @@ class LockHistory:
         Git passes over such a branch: the lock file is what it was before the merge. [] where no merge left it out.
         """
         added = self._repository.touching_anywhere(lock_path, PAST_COMMITS)
-        found = ((one, self._entry_in(one.commit, lock_path, address)) for one in added)
+        found = ((one, self.entry_in(one.commit, lock_path, address)) for one in added)
         branch, entry = next(((one, entry) for one, entry in found if entry is not None), (None, None))
         if branch is None:
             return []
         for merge in reversed(self._repository.merges_since(branch.commit, _MOST_MERGES)):
-            if self._entry_in(merge.commit, lock_path, address) is None:
-                if not any(self._entry_in(parent, lock_path, address) for parent in merge.parents):
+            if self.entry_in(merge.commit, lock_path, address) is None:
+                if not any(self.entry_in(parent, lock_path, address) for parent in merge.parents):
                     return []  # the branch itself removed it
                 return [PastEntry(merge.commit, merge.date, None), PastEntry(branch.commit, branch.date, entry)]
         return []
 
-    def _entry_in(self, commit: str, lock_path: str, address: ProviderAddress) -> LockEntry | None:
+    def entry_in(self, commit: str, lock_path: str, address: ProviderAddress) -> LockEntry | None:
+        """Return the entry of a provider in a commit's lock file; None without one."""
         data = self._repository.show(commit, lock_path)
         return parse(data, lock_path).entry(address) if data is not None and str(address).encode() in data else None
 
