@@ -1218,6 +1218,22 @@ def test_an_edit_of_the_version_is_told_and_mended_whatever_was_added_to_the_ent
     assert f"restore acme/demo --from {first} " in document["remedies"][0]["command"]
 
 
+def test_another_run_comes_after_the_fix_of_another_certain_error_of_the_log(made: Any, doctor: Any) -> None:
+    """The registry failed at first, and the next run got through to an entry that was edited by hand."""
+    folder = made(INCIDENTS["hand-edit"])
+    words = (
+        "Could not retrieve the list of available versions for provider acme/netbox: could not query provider registry"
+        " for registry.terraform.io/acme/netbox: the request failed after 2 attempts, please try again later:"
+        " 503 Service Unavailable returned from registry.terraform.io"
+    )
+    messages = (("Failed to query available provider packages", words), INCIDENTS["hand-edit"].message)
+    (folder / "ci.log").write_text(boxed_log(*messages), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert {one["id"] for one in document["causes"] if one["verdict"] == "yes"} >= {"hand-edit", "registry-down"}
+    fixes = [one["id"] for one in document["remedies"]]
+    assert (fixes[0], "retry" in fixes[1:]) == ("restore-entry", True)
+
+
 @pytest.mark.parametrize("is_staged", [False, True])
 def test_an_edit_is_over_once_its_entry_is_restored_staged_or_not(made: Any, doctor: Any, *, is_staged: bool) -> None:
     right = sample_entry("acme/demo", "1.4.2", "~> 1.4")

@@ -383,15 +383,19 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     )
 
 
+_CERTAIN = 2
+
+
 def _strength(cause: Cause) -> int:
-    """Return 2 for a certain cause, 1 for a likely one with evidence, 0 for a likely one by the kind of the error."""
-    return 2 if cause.verdict is CauseVerdict.YES else int(cause.basis is not Basis.GUESS)
+    """Return `_CERTAIN`, 1 for a likely cause with evidence, or 0 for a likely one by the kind of the error."""
+    return _CERTAIN if cause.verdict is CauseVerdict.YES else int(cause.basis is not Basis.GUESS)
 
 
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     """Return the remedies for certain and probable causes, each command once, those without a cost in trust first.
 
-    One after which init fails all the same comes after the others, unless these accept what nothing vouches for.
+    One after which init fails all the same comes after the others, unless these accept what nothing vouches for; so
+    does another run, which ends no other certain error of the log.
     """
     found: dict[object, list[tuple[Remedy, Affected]]] = {}
     best: dict[RecognisedError | None, int] = {}
@@ -428,7 +432,13 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     for group in found.values():  # one command for several roots or providers costs what it does where it costs most
         group.sort(key=lambda pair: -costs.index(pair[0].trust))
     offers = _kept_first(list(_named(_of_providers(_of_roots(found.values())), affected)))
-    return tuple(sorted(offers, key=lambda one: (one.trust is TrustCost.HIGH, one.is_partial, costs.index(one.trust))))
+    is_one_of_several = sum(strength == _CERTAIN for strength in best.values()) > 1
+
+    def place(one: Remedy) -> tuple[bool, bool, int]:
+        is_partial = one.is_partial or (is_one_of_several and one.id == "retry")
+        return one.trust is TrustCost.HIGH, is_partial, costs.index(one.trust)
+
+    return tuple(sorted(offers, key=place))
 
 
 def _of_roots(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple[Remedy, Affected]]]:
