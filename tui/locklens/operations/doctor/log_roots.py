@@ -22,7 +22,8 @@ from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
 from locklens.operations.doctor import changed_at
-from locklens.operations.doctor.history import PAST_COMMITS, LaterWrites, LockHistory
+from locklens.operations.doctor.history import PAST_COMMITS, LockHistory
+from locklens.operations.doctor.later_writes import LaterWrites
 from locklens.operations.root_modules import (
     Root,
     RootReader,
