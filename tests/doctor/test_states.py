@@ -386,6 +386,17 @@ def test_an_entry_that_is_as_committed_is_no_write_of_locklens(made: Any, doctor
     assert not [note for note in notes if "by locklens" in note]
 
 
+def test_without_a_log_an_error_of_the_configuration_is_noted(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["not-locked"])
+    more = folder / "live/prod/more.tf"
+    more.write_text("terraform {\n  required_providers {\n  }\n}\n", "utf-8")
+    (note,) = (one for one in doctor(folder, "--", "live/prod")["run"]["notes"] if "init fails for that first" in one)
+    assert "Duplicate required providers configuration" in note
+    assert note.startswith(("live/prod/more.tf:2: ", "live/prod/main.tf:"))
+    more.unlink()
+    assert "init fails for that first" not in str(doctor(folder, "--", "live/prod")["run"]["notes"])
+
+
 def test_a_merge_that_has_the_entry_of_neither_side_is_named_as_one(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["hand-edit"])
     side = git(folder, "commit-tree", "HEAD~^{tree}", "-p", "HEAD~", "-m", "side").strip()

@@ -51,6 +51,10 @@ MOST_SUBJECTS = 40
 """The most providers in roots that are examined in one run; of more, the first."""
 
 
+_MOST_BROKEN = 3
+"""The most errors in configurations that are noted."""
+
+
 def diagnose(
     request: DoctorRequest,
     *,
@@ -125,6 +129,8 @@ def _diagnosed(
         subjects = subjects[:MOST_SUBJECTS]
     if checkout.repository is not None:
         notes += packages_words(checkout.repository, (one.root.path for one in subjects))
+    if request.log is None:
+        notes += _broken_configurations(subjects)
     examiner = Examiner(request, read, checkout, finder, cancel)
     subjects = examiner.changed.with_own_roots(subjects)[:MOST_SUBJECTS]
     found = examiner.examined(subjects)
@@ -176,6 +182,14 @@ def _diagnosed(
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
     )
+
+
+def _broken_configurations(subjects: Sequence[DoctorSubject]) -> list[str]:
+    """Return a sentence on each error in the configurations of the roots, the first few: a log would have it first."""
+    problems = (problem for one in subjects for problem in one.root.configuration.problems if problem.is_error)
+    places = dict.fromkeys(f"{one.file}:{one.line or 1}: {one.summary}" for one in problems)
+    fails = "init fails for that first, and so do fixes that read the configuration"
+    return [f"{words}: {fails}" for words in [*places][:_MOST_BROKEN]]
 
 
 def _looked_up(
