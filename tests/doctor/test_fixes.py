@@ -1218,6 +1218,35 @@ def test_an_edit_of_the_version_is_told_and_mended_whatever_was_added_to_the_ent
     assert f"restore acme/demo --from {first} " in document["remedies"][0]["command"]
 
 
+def test_what_then_writes_the_hashes_is_of_the_restored_roots_alone(made: Any, doctor: Any) -> None:
+    """An edit of two roots, of which one was moved since: its own path has no other entry."""
+    right = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    folder = made(SampleIncident("", ("none",), (lock_file(right),), (("acme/demo", "~> 1.4"),)))
+    shutil.copytree(folder / "live/prod", folder / "live/old")
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "another root")
+    for root in ("live/prod", "live/old"):
+        (folder / root / ".terraform.lock.hcl").write_bytes(
+            lock_file(replace(right, version="1.5.0", hashes_of="1.4.2"))
+        )
+    git(folder, "commit", "-qam", "edited")
+    git(folder, "mv", "live/old", "live/new")
+    git(folder, "commit", "-qm", "moved")
+    words = (
+        "Error while installing acme/demo v1.5.0: the current package for registry.terraform.io/acme/demo 1.5.0 doesn't"
+        " match any of the checksums previously recorded in the dependency lock file"
+    )
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    found = doctor(folder, "ci.log", "--", "live/prod", "live/new")["remedies"]
+    for one in found:
+        if one["id"] == "restore-entry" and "then locklens upgrade" in str(one["note"]):
+            roots = re.findall("--root=[^ ]+", one["command"])
+            assert re.findall("--root=[^ ]+", one["note"]) == roots
+            break
+    else:
+        pytest.fail("no restoration")
+
+
 def test_another_run_comes_after_the_fix_of_another_certain_error_of_the_log(made: Any, doctor: Any) -> None:
     """The registry failed at first, and the next run got through to an entry that was edited by hand."""
     folder = made(INCIDENTS["hand-edit"])

@@ -55,11 +55,11 @@ def _of_platform(one: Affected, entry: LockEntry, *, is_open: bool) -> str:
     return f"it has {more} h1 {locked}: that of the platform may be among them" if more and is_open else ""
 
 
-def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]:
+def restored(one: Affected, past: PastEntry, note: str = "", upgraded: str = "") -> Iterator[Remedy]:
     """The entry of a commit is restored; hashes that are not signed have a cost in trust.
 
     Roots whose files have that entry in another commit have a fix of their own. One with the hashes of another version
-    is none: init refuses them.
+    is none: init refuses them. `upgraded` is NAME=VERSION where an upgrade of the same roots then leads to the version.
     """
     x = one.examined
     assert past.entry is not None
@@ -84,8 +84,11 @@ def restored(one: Affected, past: PastEntry, note: str = "") -> Iterator[Remedy]
     parts = group.by_commit(past)
     note = clauses(note, group.left_out([root for _, part in parts for root in part.roots], past.commit))
     for commit, part in parts:
+        line = part.line("upgrade", upgraded) if upgraded else ""
+        then = f"then {line} writes the hashes of that version" if line else ""
         write, title = part.write("restore", revision=commit), f"Restore the entry of commit {commit[:12]}{which}"
-        found = part.written("restore-entry", title, _LOW if unsigned else _NONE, 0, write, note)
+        cost, words = _LOW if unsigned else _NONE, clauses(then, note)
+        found = part.written("restore-entry", title, cost, 0, write, words)
         yield replace(found, is_partial=is_partial)
 
 
@@ -106,9 +109,9 @@ def moved_file(x: Examined, left: ElsewhereEntry) -> Remedy:
 
 
 def fix_entry(one: Affected) -> Iterator[Remedy]:
-    """The last committed entry that differs, for edits and merges by hand."""
+    """The last committed entry that differs, for edits and merges by hand; none in a file that cannot be read."""
     x = one.examined
-    if x.entry is None:
+    if x.entry is None or x.lock.problems:
         return
     if x.origins.before_edit is not None:
         yield from restored(one, x.origins.before_edit)
@@ -135,10 +138,7 @@ def fix_entry(one: Affected) -> Iterator[Remedy]:
     else:
         listed = listed_versions(x)
         can_follow = (listed is None or x.entry.version in listed) and x.constraints.admits(x.entry.version)
-        group = one.admitting(past.entry.version) or one
-        upgraded = group.line("upgrade", f"{x.name}={x.entry.version}")
-        then = f"then {upgraded} writes the hashes of that version"
-        yield from restored(one, past, then if can_follow else "")
+        yield from restored(one, past, upgraded=f"{x.name}={x.entry.version}" if can_follow else "")
 
 
 def _with_own_packages(x: Examined) -> PastEntry | None:
