@@ -748,6 +748,26 @@ def test_what_opentofu_met_in_a_root_of_terraform_is_its_own_registrys(made: Any
     assert "terraform -chdir=live/mixed init" in [one["command"] for one in document["remedies"]]
 
 
+def test_where_the_wrong_tool_lacks_a_provider_no_other_version_of_another_one_is_offered(
+    made: Any, doctor: Any
+) -> None:
+    gone = f"{OPENTOFU_HOST}/hashicorp/aws"
+    rules = (FaultRule(Fault.WITHDRAWN, f"{OPENTOFU_HOST}/hashicorp/random", "3.6.3"), FaultRule(Fault.NOT_FOUND, gone))
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), rules=rules))
+    aws = sample_entry("hashicorp/aws", "5.84.0", "~> 5.0")
+    lay_root(folder, "mixed", lock_file(RANDOM, aws))
+    both = requires(("hashicorp/random", "~> 3.6"), ("hashicorp/aws", "~> 5.0"))
+    (folder / "live/mixed/main.tf").write_text(both, "utf-8")
+    lacks = f"Could not retrieve the list of available versions for provider hashicorp/aws: provider registry {OPENTOFU_HOST}"
+    lacks = f"Error: Failed to query available provider packages\n\n{lacks} does not have a provider named {gone}\n\n"
+    moved = MOVED.replace("\n\nThe", f"\n  - {aws.provider} => {gone}\n\nThe", 1)
+    (folder / "run.log").write_text(f"$ tofu init\n{moved}{lacks}{NOT_LISTED.format('3.6.3')}", "utf-8")
+    document = doctor(folder, "run.log", "--", "live/mixed")
+    held = {(one["id"], one["provider"]) for one in document["causes"] if one["verdict"] == "yes"}
+    assert {one for one, _ in held} == {"other-tool", "yanked"}
+    assert [one["command"] for one in document["remedies"]] == ["terraform -chdir=live/mixed init"]
+
+
 def test_of_what_opentofu_takes_over_the_fixes_that_write_alone_cost_new_hashes(both: Path, doctor: Any) -> None:
     words = f'could not query provider registry for {OPENTOFU_HOST}/hashicorp/random: the request failed: Get "https://{OPENTOFU_HOST}'
     words += '/v1/providers/hashicorp/random/3.6.3/download/linux/amd64": dial tcp 192.0.2.1:443: connect: connection refused'

@@ -391,6 +391,12 @@ def _strength(cause: Cause) -> int:
     return _CERTAIN if cause.verdict is CauseVerdict.YES else int(cause.basis is not Basis.GUESS)
 
 
+def _is_lost_to_tool(one: Affected) -> bool:
+    """True if the wrong tool ran, whose registry lacks a provider: no other version of another one makes init pass."""
+    is_wrong = any(each.id is CauseId.OTHER_TOOL and each.verdict is CauseVerdict.YES for each in one.causes)
+    return is_wrong and one.examined.message.kind == "provider-unknown"
+
+
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     """Return the remedies for certain and probable causes, each command once, those without a cost in trust first.
 
@@ -402,6 +408,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     for one in affected:
         strengths = (_strength(each) for each in one.causes if each.is_probable)
         best[one.examined.error] = max(best.get(one.examined.error, 0), *strengths, 0)
+    lost = {one.examined.root for one in affected if _is_lost_to_tool(one)}
     for one in affected:
         causes = [each for each in one.causes if each.is_probable]
         if not one.examined.is_of_root:  # there is no file here that a fix could change
@@ -413,6 +420,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
         if causes and not offered and one.examined.fitting:  # of one root of several, even a sure cause is likely
             offered = [remedy for cause in weaker for remedy in BY_ID[cause.id].remedies(one)]
+        if one.examined.root in lost:
+            offered = [each for each in offered if each.id == "use-tool"] or offered
         if any(Trait.OF_HASHES in cause.traits for cause in causes):
             copies = list(provider_remedies.copies(one))  # one for another machine helps only where that has a mirror
             offered = [*(each for each in copies if each.write), *offered, *(each for each in copies if not each.write)]
