@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from kit.effort import some
 from kit.git import git
 from kit.repositories import commit, put, repository
 from operations.test_prune_restore_format import entry, lock
@@ -130,7 +131,10 @@ async def test_a_policy_that_was_named_is_watched_too(running: Running, tmp_path
 
 @pytest.mark.parametrize(
     ("before", "presses", "switched"),
-    [(b"", 1, "own cooldown 7 d"), (b"", 2, "no cooldown"), (b"cooldown = 3\n", 1, "policy cooldown 3 d ignored")],
+    some(
+        [(b"", 1, "own cooldown 7 d"), (b"", 2, "no cooldown"), (b"cooldown = 3\n", 1, "policy cooldown 3 d ignored")],
+        3,
+    ),
 )
 async def test_a_cooldown_that_the_policy_sets_later_ends_the_users_own(
     running: Running, tmp_path: Path, before: bytes, presses: int, switched: str
