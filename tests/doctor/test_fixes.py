@@ -1218,6 +1218,15 @@ def test_an_entry_with_the_hashes_of_another_version_is_not_restored(made: Any, 
     assert "restore-entry" not in [one["id"] for one in others]
 
 
+def _refuse(folder: Path, version: str) -> None:
+    """Leaves the log of an init that met another package of acme/demo than is locked."""
+    words = (
+        f"Error while installing acme/demo v{version}: the current package for registry.terraform.io/acme/demo {version}"
+        " doesn't match any of the checksums previously recorded in the dependency lock file"
+    )
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+
+
 def test_an_edit_of_the_version_is_told_and_mended_whatever_was_added_to_the_entry_later(
     made: Any, doctor: Any
 ) -> None:
@@ -1226,11 +1235,7 @@ def test_an_edit_of_the_version_is_told_and_mended_whatever_was_added_to_the_ent
     locks = tuple(map(lock_file, (right, wrong, replace(wrong, more=(f"h1:{'bW1t' * 10}bW0=",)))))
     incident = SampleIncident("", ("none",), locks, (("acme/demo", "~> 1.4"),))
     folder = made(incident)
-    words = (
-        "Error while installing acme/demo v1.5.0: the current package for registry.terraform.io/acme/demo 1.5.0 doesn't"
-        " match any of the checksums previously recorded in the dependency lock file"
-    )
-    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    _refuse(folder, "1.5.0")
     document = doctor(folder, "ci.log")
     edit, first = (git(folder, "rev-parse", "--short=12", revision).strip() for revision in ("HEAD~", "HEAD~2"))
     assert document["causes"][0]["id"] == "hand-edit"
@@ -1252,11 +1257,7 @@ def test_what_then_writes_the_hashes_is_of_the_restored_roots_alone(made: Any, d
     git(folder, "commit", "-qam", "edited")
     git(folder, "mv", "live/old", "live/new")
     git(folder, "commit", "-qm", "moved")
-    words = (
-        "Error while installing acme/demo v1.5.0: the current package for registry.terraform.io/acme/demo 1.5.0 doesn't"
-        " match any of the checksums previously recorded in the dependency lock file"
-    )
-    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    _refuse(folder, "1.5.0")
     found = doctor(folder, "ci.log", "--", "live/prod", "live/new")["remedies"]
     for one in found:
         if one["id"] == "restore-entry" and "then locklens upgrade" in str(one["note"]):
@@ -1283,6 +1284,14 @@ def test_another_run_comes_after_the_fix_of_another_certain_error_of_the_log(mad
     assert (fixes[0], "retry" in fixes[1:]) == ("restore-entry", True)
 
 
+def test_another_run_that_all_errors_need_comes_first(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["registry-down"])
+    message = INCIDENTS["registry-down"].message
+    other = tuple(text.replace("acme/demo", "acme/netbox") for text in message)
+    (folder / "ci.log").write_text(boxed_log(message, other), "utf-8")
+    assert doctor(folder, "ci.log")["remedies"][0]["id"] == "retry"
+
+
 @pytest.mark.parametrize("is_staged", [False, True])
 def test_an_edit_is_over_once_its_entry_is_restored_staged_or_not(made: Any, doctor: Any, *, is_staged: bool) -> None:
     right = sample_entry("acme/demo", "1.4.2", "~> 1.4")
@@ -1290,11 +1299,7 @@ def test_an_edit_is_over_once_its_entry_is_restored_staged_or_not(made: Any, doc
     (folder / LOCK).write_bytes(lock_file(replace(right, version="1.5.0", hashes_of="1.4.2")))
     if is_staged:
         git(folder, "add", LOCK)
-    words = (
-        "Error while installing acme/demo v1.5.0: the current package for registry.terraform.io/acme/demo 1.5.0 doesn't"
-        " match any of the checksums previously recorded in the dependency lock file"
-    )
-    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    _refuse(folder, "1.5.0")
     document = doctor(folder, "ci.log")
     assert document["state"] == "open"
     command = shlex.split(document["remedies"][0]["command"])
@@ -1310,11 +1315,7 @@ def test_a_bad_merge_is_one_whatever_h1_was_added_later(made: Any, doctor: Any) 
     other = git(folder, "commit-tree", "HEAD~2^{tree}", "-p", "HEAD~2", "-m", "other").strip()
     merge = git(folder, "commit-tree", "HEAD^{tree}", "-p", "HEAD~", "-p", other, "-m", "merge").strip()
     git(folder, "reset", "-q", "--hard", merge)
-    words = (
-        "Error while installing acme/demo v1.4.2: the current package for registry.terraform.io/acme/demo 1.4.2 doesn't"
-        " match any of the checksums previously recorded in the dependency lock file"
-    )
-    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    _refuse(folder, "1.4.2")
     before = doctor(folder, "ci.log")
     (folder / LOCK).write_bytes(lock_file(replace(wrong, more=(f"h1:{'bW1t' * 10}bW0=",))))
     git(folder, "commit", "-qam", "another platform")

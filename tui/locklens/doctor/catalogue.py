@@ -193,7 +193,7 @@ CATALOGUE = (
         "Provider dependency changes detected",
         causes=(_C.OTHER_TOOL, _C.NOT_LOCKED, _C.NOT_REQUIRED),
         advice="-lockfile=readonly: the run would add entries to the lock file, or remove some; OpenTofu does so on "
-        "every run where a source names hashicorp of registry.terraform.io",
+        "every run where a provider of registry.terraform.io/hashicorp alone is required, and not its own of that name",
     ),
     _row(
         "lock-not-updated",

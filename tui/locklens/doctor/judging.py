@@ -441,10 +441,11 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     for group in found.values():  # one command for several roots or providers costs what it does where it costs most
         group.sort(key=lambda pair: -costs.index(pair[0].trust))
     offers = _kept_first(list(_named(_of_providers(_of_roots(found.values())), affected)))
-    is_one_of_several = sum(strength == _CERTAIN for strength in best.values()) > 1
+    retried = {one.examined.error for group in found.values() for remedy, one in group if remedy.id == "retry"}
+    is_retry_partial = any(strength == _CERTAIN and error not in retried for error, strength in best.items())
 
     def place(one: Remedy) -> tuple[bool, bool, int]:
-        is_partial = one.is_partial or (is_one_of_several and one.id == "retry")
+        is_partial = one.is_partial or (is_retry_partial and one.id == "retry")
         return one.trust is TrustCost.HIGH, is_partial, costs.index(one.trust)
 
     return tuple(sorted(offers, key=place))

@@ -12,8 +12,10 @@ from locklens.ui.shell.keys import Command
 from locklens.ui.shell.two_panes import TwoPaneScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from locklens.text import Printable
 
 
 class ExportingScreen(TwoPaneScreen):
@@ -51,12 +53,13 @@ class ExportingScreen(TwoPaneScreen):
             return
         report = REPORTS[self.VIEW.name, form]
         suggestion = f"locklens-{self.VIEW.name}.{report.suffix}"
-        self.app.push_screen(ExportDialog(report.title, suggestion), partial(self._export_to, form))
+        # What is shown now is exported: until the file is named, the files may be read anew.
+        render = partial(render_report, self.VIEW.name, form, self.reported(), **self.report_facts)
+        self.app.push_screen(ExportDialog(report.title, suggestion), partial(self._export_to, render))
 
-    def _export_to(self, form: str, path: Path | None) -> None:
+    def _export_to(self, render: Callable[[], Printable], path: Path | None) -> None:
         if path is None:
             return
-        render = partial(render_report, self.VIEW.name, form, self.reported(), **self.report_facts)
 
         def export(_: Run) -> str:
             from locklens.storage.files import write_atomically

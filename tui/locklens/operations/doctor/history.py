@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from locklens.project.git import Repository
     from locklens.project.git.objects import BlamedLine
 
-_SECONDS = len("2026-11-21T14:02:11")
+SECONDS = len("2026-11-21T14:02:11")
+"""The length of a moment, to the second."""
 
 
 PAST_COMMITS = 100
@@ -57,6 +58,7 @@ class LockHistory:
     def __init__(self, repository: Repository | None) -> None:
         self._git = repository
         self._read: dict[str, list[_CommittedLock]] = {}
+        self._blames: dict[tuple[str, int], tuple[BlamedLine, ...]] = {}
 
     @property
     def _repository(self) -> Repository:
@@ -170,7 +172,7 @@ class LockHistory:
         """
         locks = self._locks(lock.path)
         first = locks[-1] if locks else None
-        is_late = first is None or (logged != "" and first.date[:_SECONDS] >= logged[:_SECONDS])
+        is_late = first is None or (logged != "" and first.date[:SECONDS] >= logged[:SECONDS])
         if self._git is None or not lock.exists or not is_late or len(locks) >= PAST_COMMITS:
             return False
         before = f"{first.commit}^" if first is not None else "HEAD"
@@ -209,7 +211,7 @@ class LockHistory:
         The commit is no later than `until`, ISO 8601 in UTC; "" for any time.
         """
         states = ((one.date, frozenset(one.lock.by_address)) for one in self._locks(lock_path))
-        return next((found for date, found in states if not until or date[:_SECONDS] <= until[:_SECONDS]), None)
+        return next((found for date, found in states if not until or date[:SECONDS] <= until[:SECONDS]), None)
 
     def had_other_providers(self, lock: LockFile) -> bool:
         """True if a lock file has other providers in one of its commits than it has now."""
@@ -217,7 +219,7 @@ class LockHistory:
 
     def was_other(self, lock: LockFile, address: ProviderAddress, until: str) -> bool:
         """True if the newest state of an entry in a commit until then is not the one that it has now."""
-        then = next((one for one in self.past(lock.path, address) if one.date[:_SECONDS] <= until[:_SECONDS]), None)
+        then = next((one for one in self.past(lock.path, address) if one.date[:SECONDS] <= until[:SECONDS]), None)
         return then is not None and pinned(then.entry) != pinned(lock.entry(address))
 
     def newest_readable(self, lock_path: str) -> str:
@@ -252,7 +254,7 @@ class LockHistory:
         """Return the commit that selected version and packages of an entry if it is a merge, and if it is none.
 
         "" is any other. A later commit may have changed the `h1`, or moved the file. It is no merge where it has no
-        parent, or its only one has another known state.
+        parent, or its only one has another known state; a merge where some parent has.
         """
         if now is None or not past or pinned(past[0].entry) != pinned(now):
             return "", ""
@@ -265,12 +267,22 @@ class LockHistory:
                 return "", ""
             maker, _ = self._selecting_in(before, was)
             parents = self._repository.commit(maker.commit).parents
-        return (maker.commit, "") if parents > 1 else ("", maker.commit if parents == 0 or maker.parents else "")
+        if parents > 0 and not maker.parents:
+            return "", ""  # what was before it is not known
+        return (maker.commit, "") if parents > 1 else ("", maker.commit)
 
     def _path_before(self, lock: LockFile, now: LockEntry) -> str:
         """Return the path that the lock file had in the newest commit that git blames for an entry's lines."""
-        blamed = self._repository.blamed(lock.path, lock.data, now.line, now.line + max((0, *now.hash_offsets)))
+        blamed = self._blamed(lock, now)
         return max(blamed, key=lambda one: one.date).path if blamed else lock.path
+
+    def _blamed(self, lock: LockFile, now: LockEntry) -> tuple[BlamedLine, ...]:
+        """Return the commit of each line of an entry; git is asked once."""
+        key = lock.path, now.line
+        if key not in self._blames:
+            last = now.line + max((0, *now.hash_offsets))
+            self._blames[key] = self._repository.blamed(lock.path, lock.data, now.line, last)
+        return self._blames[key]
 
     def _selecting(self, lock_path: str, now: LockEntry) -> tuple[_CommittedLock, LockEntry | None]:
         """Return the commit that selected version and packages of a committed entry, and the entry before it."""
@@ -409,8 +421,7 @@ class LockHistory:
         before = past[0].entry if past else None
         if before is None or pinned(before) != pinned(now):
             return Onset("", change=_change(before, now))
-        last = now.line + max((0, *now.hash_offsets))
-        blamed = self._repository.blamed(lock.path, lock.data, now.line, last)
+        blamed = self._blamed(lock, now)
         if not blamed or any(not one.commit for one in blamed):
             return Onset("", change="its lines differ from the committed ones")
         newest = max(blamed, key=lambda one: (one.commit == past[0].commit, one.date))

@@ -11,6 +11,7 @@ from locklens.doctor import PastEntry, taken_over
 from locklens.errors import ConfigurationError
 from locklens.lockfile import LockFile, entry_contents, pinned
 from locklens.lockfile.parse import parse
+from locklens.operations.doctor.history import SECONDS
 from locklens.storage.journal import Journal
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.doctor.history import LockHistory
     from locklens.storage.journal import Record
-
-_SECONDS = len("2026-11-21T14:02:11")
 
 
 class _Write(NamedTuple):
@@ -42,7 +41,7 @@ class LaterWrites:
 
     def __init__(self, top: Path, logged: str, history: LockHistory) -> None:
         self._top = top
-        self._logged = logged[:_SECONDS]
+        self._logged = logged[:SECONDS]
         self._history = history
 
     def before(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
@@ -108,8 +107,8 @@ class LaterWrites:
 
     def _is_of_other_branch(self, lock: LockFile, write: _Write, part: Callable[[LockFile], object]) -> bool:
         """True if a write was made on another branch, judged by a part of a lock file; see the class."""
-        since = self._history.since(lock, part)[:_SECONDS]
-        return since != "" and since < write.at[:_SECONDS] and self._history.had_file(lock.path, write.old.data)
+        since = self._history.since(lock, part)[:SECONDS]
+        return since != "" and since < write.at[:SECONDS] and self._history.had_file(lock.path, write.old.data)
 
     def made_readable(self, lock: LockFile) -> bool:
         """True if a lock file can be read now, and could not before a write."""
@@ -134,4 +133,4 @@ class LaterWrites:
             records = Journal().writes(self._top) if self._logged else ()
         except ConfigurationError:
             return ()
-        return tuple(one for one in records if one.at[:_SECONDS] >= self._logged and not one.target.is_index)
+        return tuple(one for one in records if one.at[:SECONDS] >= self._logged and not one.target.is_index)

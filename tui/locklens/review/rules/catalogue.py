@@ -226,8 +226,8 @@ _ALL = (
         "The next `init` selects the newest version at that time and trusts it on first use; with "
         "-lockfile=readonly it fails.",
         "Run `terraform providers` and compare with the lock file.",
-        "Where the entry was removed, restore it (R on Review, with the branch checked out, or `locklens restore`): it "
-        "was reviewed. A new provider is locked by `locklens lock`, or `init` or `providers lock` of the root's tool.",
+        "Where the entry was removed, restore that of the base (R on Review, with the branch checked out, or `locklens "
+        "restore`). A new provider is locked by `locklens lock`, or `init` or `providers lock` of the root's tool.",
         cases={
             "unknown": RuleWording(
                 "Not known whether the removed provider is required",
