@@ -135,6 +135,9 @@ def test_a_plan_for_a_tool_is_judged_by_that_tool(top: Path, environ: dict[str, 
         assert [change.kind for change in found.changes] == [kind]
         assert [(one.rule, one.message) for one in found.findings if one.accepted is None] == expected
         apply(made.proposal)
+        after = review(asked).roots[0].tool
+        is_told = any(f"Review judges a/{LOCK} by those of {after.product}" in note for note in found.notes)
+        assert is_told is (after is not OPENTOFU), found.notes
     found = plan_reviewed(undo(top), asked).review
     assert [(one.rule, one.message) for one in found.findings if one.accepted is None] == [orphan]
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from locklens.dialect import Dialect
     from locklens.operations.plan import Plan, PlannedChange, PlannedFile
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.project.git import Repository
@@ -105,15 +106,16 @@ def review_plan(
     """Review a plan with files to write like any other change. Nothing is written.
 
     Registries are asked as for the review that the plan was made from, and its policy and tools apply: a plan is judged
-    by nothing that the change under review introduces. A tool that the plan names comes first. The comparison of the
-    request is not opened.
+    by nothing that the change under review introduces. A tool that the plan names comes first; a note of the review says
+    so of a lock file that Review judges by another one. The comparison of the request is not opened.
 
     Raises:
         LockLensError: A side cannot be read, or `cancel` was set.
     """
     with closing(_comparison(plan)) as comparison:
         # The side of a merge that is kept changes no entry, and was not known to be good; so with a way back to HEAD.
-        tool = plan.proposal.tool or request.tool
+        named, tool = plan.proposal.tool, plan.proposal.tool or request.tool
+        of_review = request
         is_from_head = _has_head(comparison.repository)
         request = replace(request, include_unchanged=is_from_head, is_survey=False, prove="none", tool=tool)
         against, committed = _committed(plan, comparison.repository, reviewed.base)
@@ -131,6 +133,9 @@ def review_plan(
         review = _without_steps_to_the_base(review, committed)
         for before in _before(plan, locks, comparison, review, request, reviewed):
             review = _without_those_before(review, *before)
+        if named is not None and named is not of_review.tool:
+            own = review_lock_files(comparison, of_review, made_from=reviewed, is_judged=False)
+            review = replace(review, notes=(*review.notes, *_notes_of_tool(named, own, locks)))
         tip = reviewed.base.tip_name if against else ""
         if reviewed.base.kind == "worktree" and is_from_head:
             # The health has one side: its lock files are counted against the commit that they will be compared with.
@@ -198,6 +203,18 @@ def _comparison(plan: Plan) -> Comparison:
         all_locks=all_locks,
         left_out=len(locks) - len(pairs),
     )
+
+
+def _notes_of_tool(named: Dialect, own: Review, locks: _Planned) -> Iterator[str]:
+    """Yield a note where a plan is judged by the tool that it names, and Review will judge its lock file by another."""
+    others = {root.lock_file: root.tool for root in own.roots if root.lock_file in locks and root.tool is not named}
+    for tool in dict.fromkeys(others.values()):
+        paths = [path for path, one in others.items() if one is tool]
+        files = paths[0] if len(paths) == 1 else f"{len(paths)} lock files"
+        yield (
+            f"this plan is judged by the rules of {named.product}, which it names; Review judges {files} by those of "
+            f"{tool.product}, and may count other findings"
+        )
 
 
 def _has_head(repository: Repository | None) -> bool:
