@@ -106,8 +106,8 @@ def review_plan(
     """Review a plan with files to write like any other change. Nothing is written.
 
     Registries are asked as for the review that the plan was made from, and its policy and tools apply: a plan is judged
-    by nothing that the change under review introduces. A tool that the plan names comes first; a note of the review says
-    so of a lock file that Review judges by another one. The comparison of the request is not opened.
+    by nothing that the change under review introduces. A tool that the plan names comes first; a note tells of a lock
+    file that Review judges by another one. The comparison of the request is not opened.
 
     Raises:
         LockLensError: A side cannot be read, or `cancel` was set.
