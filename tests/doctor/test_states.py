@@ -165,6 +165,41 @@ def test_a_commit_that_only_took_hashes_away_is_named_across_a_move(made: Any, d
     assert '"Trim" (-1 h1)' in doctor(folder, "--format", "text", "ci.log", "--", "live/moved")
 
 
+def test_another_committer_is_named_beside_the_author(made: Any, doctor: Any) -> None:
+    """A rebase with a conflict, whose lines are of the committer, and commits that were amended."""
+    entry, netbox = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    older, newer = (replace(entry, version=version, hashes_of=version) for version in ("1.4.1", "1.5.0"))
+    folder = made(replace(INCIDENTS["h1-missing"], locks=(lock_file(older, netbox),)))
+    lock = folder / LOCK
+    git(folder, "branch", "side")
+    lock.write_bytes(lock_file(newer, netbox))
+    git(folder, "commit", "-qam", "theirs")
+    git(folder, "checkout", "-q", "side")
+    lock.write_bytes(lock_file(entry, netbox))
+    git(folder, "commit", "-qam", "ours")
+    with pytest.raises(AssertionError, match="could not apply"):
+        git(folder, "-c", "user.name=Bea", "rebase", "-q", "main")
+    wrong = replace(entry, packed=("darwin_arm64",), unpacked=("darwin_arm64",))
+    lock.write_bytes(lock_file(wrong, netbox))
+    git(folder, "add", LOCK)
+    git(folder, "-c", "user.name=Bea", "-c", "core.editor=true", "rebase", "--continue")
+
+    def told(*words: str) -> str:
+        return " ".join(doctor(folder, "--format", "text", "--all", *words).split())
+
+    both = " authored by Ann and committed by Bea"
+    assert f'{both} "ours" (1.5.0 to 1.4.2, ' in told("ci.log")
+    lock.write_bytes(lock_file(replace(wrong, unpacked=()), netbox))
+    git(folder, "commit", "-qam", "another platform")
+    assert re.search(
+        rf'by Ann "another platform" \(-1 h1; 1.5.0 to 1.4.2, [^;]* by commit \w+ of [-\d]+{both}\)', told("ci.log")
+    )
+    lock.write_bytes(lock_file(netbox))
+    git(folder, "commit", "-qam", "removed")
+    git(folder, "-c", "user.name=Bea", "commit", "-q", "--amend", "--no-edit")
+    assert f"{both} removed it" in told("--", "live/prod")
+
+
 def test_no_program_of_the_repository_runs_for_a_blame(made: Any, doctor: Any, tmp_path: Path) -> None:
     folder = made(INCIDENTS["h1-missing"])
     mark = tmp_path / "ran"
@@ -405,7 +440,9 @@ def test_a_merge_that_has_the_entry_of_neither_side_is_named_as_one(made: Any, d
     found = {one["id"]: one for one in doctor(folder, "ci.log")["causes"]}
     words = f"; commit {merge[:12]}, which is a merge, selected its version and packages"
     assert found["bad-merge"]["evidence"].endswith(words)
-    assert found["bad-merge"]["missing"] == "whether a person resolved the conflict: the author of the merge"
+    assert (
+        found["bad-merge"]["missing"] == "whether a person resolved the conflict: the author or committer of the merge"
+    )
 
 
 @pytest.mark.parametrize("cause", ["other-tool", "hand-edit"])

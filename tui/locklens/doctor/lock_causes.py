@@ -144,7 +144,9 @@ def bad_merge(x: Examined) -> Judgement | None:
             return Judgement(_UNKNOWN, words, f"whether the change that made it so was a merge{way}")
     if x.history.merge:
         words = f"{words}; commit {x.history.merge[:12]}, which is a merge, selected its version and packages"
-        return Judgement(_UNKNOWN, words, "whether a person resolved the conflict: the author of the merge")
+        return Judgement(
+            _UNKNOWN, words, "whether a person resolved the conflict: the author or committer of the merge"
+        )
     if x.history.made_by:
         words = f"{words}; commit {x.history.made_by[:12]}, which is no merge, selected its version and packages"
         return Judgement(_UNKNOWN, words, _IF_SQUASHED)
@@ -154,7 +156,7 @@ def bad_merge(x: Examined) -> Judgement | None:
 
 _OF_OTHERS = "the log is of another commit, or of another root"
 LOCK_OF_RUN = "the lock file of the failing run: of another root (-- ROOT) or commit"
-_IF_SQUASHED = "whether that commit squashed a branch with such a merge: its author"
+_IF_SQUASHED = "whether that commit squashed a branch with such a merge: its author or committer"
 _NOT_ALL_KNOWN = "it is not known whether every required provider is locked"
 
 
@@ -433,7 +435,9 @@ def hand_edit(x: Examined) -> Judgement | None:
         return Judgement(_YES, words, basis=Basis.HASHES)
     if x.origins.sides is not None:
         words = f"commit {x.history.merge[:12]}, a merge, has the version of one commit and the hashes of another"
-        return Judgement(_UNKNOWN, words, "whether a person resolved the conflict: the author of the merge")
+        return Judgement(
+            _UNKNOWN, words, "whether a person resolved the conflict: the author or committer of the merge"
+        )
     for place, entry in x.origins.entries_of_other_versions():
         is_of_signed = x.today.hashes_of in {"", str(entry.version)}
         if x.packed and x.packed <= packages_of(entry.hashes) and not x.packed & x.today.listed and is_of_signed:
@@ -480,7 +484,7 @@ def hand_edit(x: Examined) -> Judgement | None:
         states = ((commit, packages_of(entry.hashes)) for commit, entry in locked_states(x.history.states))
         commit, was = next((one for one in states if one[1]), ("", frozenset()))
         gone = f"; commit {commit[:12]} locks {zh_of_packages(len(was))}" if was else ""
-        missing = "the commit that left the zh out, or its author" if gone else "a zh, which alone is signed"
+        missing = "the commit that left the zh out, its author or committer" if gone else "a zh, which alone is signed"
         missing = missing if x.today.is_known else x.why_unknown
         return Judgement(_UNKNOWN, f"no zh of a package is locked{gone}", missing, x.today.as_of, basis=Basis.GUESS)
     if x.today.is_known and not x.stale:
@@ -491,7 +495,7 @@ def hand_edit(x: Examined) -> Judgement | None:
         title = "the version or a zh in the block was changed by hand"  # of what was deleted, nothing is said
         return Judgement(_NO, words, as_of=x.today.as_of, title=title)
     missing = (
-        f"how commit {x.history.made_by[:12]} made this entry: its author"
+        f"how commit {x.history.made_by[:12]} made this entry: its author or committer"
         if x.history.made_by
         else "how this entry was made"
     )

@@ -339,7 +339,7 @@ class Onset(Struct, frozen=True):
     Attributes:
         commit: Its full id; "" where the entry, or the line that is wrong, is not committed yet.
         date: ISO 8601 in UTC.
-        author: Name only, so that reports can be pasted.
+        by: Its author in words, and its committer where that is another one: names only, so that reports can be pasted.
         subject: The first line of its message.
         change: The change of the entry, in words.
         is_oldest: True if the history that was read begins there, so that it may be older.
@@ -350,7 +350,7 @@ class Onset(Struct, frozen=True):
 
     commit: str
     date: str = ""
-    author: str = ""
+    by: str = ""
     subject: str = ""
     change: str = ""
     is_oldest: bool = False

@@ -206,7 +206,7 @@ def onset_words(onset: Onset) -> str:
     if not onset.commit:
         return f"{entry}not committed yet{change}"
     since = "at least since" if onset.is_oldest else "since"
-    by = f" by {onset.author}" if onset.author else ""
+    by = f" {onset.by}" if onset.by else ""
     subject = f' "{onset.subject}"' if onset.subject else ""
     return f"{entry}{since} commit {onset.commit[:12]} of {onset.date[:10]}{by}{subject}{change}"
 

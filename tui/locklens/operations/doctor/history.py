@@ -157,13 +157,12 @@ class LockHistory:
         return next((one.commit for one in self._locks(lock_path) if is_it(one.lock)), "")
 
     def removed_by(self, lock_path: str, address: ProviderAddress) -> str:
-        """Return the newest commit of a lock file, with date and author, if it removed an entry; else ""."""
+        """Return the newest commit of a lock file, with its date and persons, if it removed an entry; else ""."""
         past = self.past(lock_path, address)
         if len(past) < 2 or past[0].entry is not None:
             return ""
-        facts = self._repository.commit(past[0].commit)
-        words = f"commit {past[0].commit[:12]} of {past[0].date[:10]} by {facts.author}"
-        return f"{words}, a merge," if facts.parents > 1 else words
+        words = self._commit_words(past[0])
+        return f"{words}, a merge," if self._repository.commit(past[0].commit).parents > 1 else words
 
     def is_new(self, lock: LockFile, files: Iterable[str], logged: str) -> bool:
         """True if a lock file is not committed, or was added later than the log, to a root that was there before.
@@ -384,7 +383,11 @@ class LockHistory:
         self, commit: _CommittedLock | PastEntry | BlamedLine, change: str, *, is_oldest: bool = False
     ) -> Onset:
         facts = self._repository.commit(commit.commit)
-        return Onset(commit.commit, commit.date, facts.author, facts.subject, change, is_oldest=is_oldest)
+        return Onset(commit.commit, commit.date, facts.by, facts.subject, change, is_oldest=is_oldest)
+
+    def _commit_words(self, commit: _CommittedLock | PastEntry) -> str:
+        """Return a commit in words, with its date and persons."""
+        return f"commit {commit.commit[:12]} of {commit.date[:10]} {self._repository.commit(commit.commit).by}".rstrip()
 
     def _onset_by(self, maker: PastEntry, older: LockEntry | None, now: LockEntry) -> Onset:
         """Return the commit that made an entry of an older one; a merge changes it against each parent."""
@@ -441,9 +444,9 @@ class LockHistory:
         maker, before = self._selecting(lock_path, now)
         if maker.commit == newest or not maker.parents:
             return ""  # what the oldest known commit did is not known
-        facts = self._repository.commit(maker.commit)
-        what = "merged" if facts.parents > 1 else _change(before, maker.lock.entry(now.address) or now)
-        return f"{what} by commit {maker.commit[:12]} of {maker.date[:10]} by {facts.author}"
+        is_merge = self._repository.commit(maker.commit).parents > 1
+        what = "merged" if is_merge else _change(before, maker.lock.entry(now.address) or now)
+        return f"{what} by {self._commit_words(maker)}"
 
     def _before_move(self, path: str, now: LockEntry) -> Onset | None:
         """Return the commit that made an entry as it is at the path that its file had before; None if none did there.

@@ -291,7 +291,7 @@ class Repository:
         )
 
     def commit(self, revision: str) -> CommitFacts:
-        """Return author and subject of a commit.
+        """Return author, committer and subject of a commit.
 
         Raises:
             RepositoryError: The object is missing from this clone.

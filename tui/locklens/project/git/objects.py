@@ -190,11 +190,23 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 class CommitFacts(Struct, frozen=True):
-    """The author's name without the address, the first line of the message, and the number of parents."""
+    """The names of author and committer without addresses, the message's first line, and the number of parents."""
 
     author: str = ""
+    committer: str = ""
     subject: str = ""
     parents: int = 0
+
+    @property
+    def by(self) -> str:
+        """The author in words, and the committer where that is another one; "" if neither is known.
+
+        A commit that was rebased, cherry-picked or amended keeps its author, whatever its committer changed.
+        """
+        if self.committer in {"", self.author}:
+            return f"by {self.author}" if self.author else ""
+        author = f"authored by {self.author} and " if self.author else ""
+        return f"{author}committed by {self.committer}"
 
 
 class TouchingCommit(Struct, frozen=True):
@@ -215,10 +227,15 @@ def read_commit(data: bytes) -> CommitFacts:
     """Return the facts of a commit object; what is missing or malformed is empty."""
     head, _, message = data[:65_536].partition(b"\n\n")
     lines = head.decode("utf-8", "replace").split("\n")
-    author = next((line.removeprefix("author ") for line in lines if line.startswith("author ")), "")
     first = message.decode("utf-8", "replace").strip().partition("\n")[0]
     parents = sum(line.startswith("parent ") for line in lines)
-    return CommitFacts(author.partition(" <")[0].strip()[:_LONGEST], first.strip()[:_LONGEST], parents)
+    return CommitFacts(_name(lines, "author"), _name(lines, "committer"), first.strip()[:_LONGEST], parents)
+
+
+def _name(lines: Iterable[str], role: str) -> str:
+    """Return the name of author or committer in the head of a commit object; "" without one."""
+    line = next((line for line in lines if line.startswith(f"{role} ")), "")
+    return line.removeprefix(f"{role} ").partition(" <")[0].strip()[:_LONGEST]
 
 
 class BlamedLine(Struct, frozen=True):
