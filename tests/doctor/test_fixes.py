@@ -36,6 +36,7 @@ LOCK = "live/prod/.terraform.lock.hcl"
 DEMO = sample_entry("acme/demo", "1.4.2", "~> 1.4")
 OLDER = sample_entry("acme/demo", "1.4.1", "~> 1.4")
 NEWER = sample_entry("acme/demo", "1.5.0", "~> 1.4")
+NETBOX = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
 
 
 def run(command: str) -> None:
@@ -514,6 +515,23 @@ def test_a_package_that_was_published_again_is_accepted_by_its_fix(made: Any, do
     document = doctor(folder, "--prove", "changed", "ci.log")
     assert document["fixed"].startswith("the lock file has the zh and the h1 of linux_amd64 for acme/demo 1.")
     assert not any("whether it covers" in note for note in document["run"]["notes"])
+
+
+def test_a_root_that_a_fix_changed_is_named_where_the_log_fits_another_one_that_still_is_as_it_says(
+    made: Any, doctor: Any
+) -> None:
+    edited = replace(NETBOX, version="3.10.0", hashes_of="3.9.1")
+    folder = made(replace(INCIDENTS["hand-edit"], locks=(lock_file(edited),)))
+    other = folder / "live/stage"
+    other.mkdir()
+    (other / "main.tf").write_bytes((folder / "live/prod/main.tf").read_bytes())
+    (other / ".terraform.lock.hcl").write_bytes(lock_file(replace(NETBOX, version="3.10.0")))
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    run(fix["command"])
+    document = doctor(folder, "ci.log")
+    assert document["state"] == "open", "the log may be of either root"
+    note = "acme/netbox was changed in live/prod later than the log, as a fix does: if it is of that root, run init"
+    assert any(one.startswith(note) for one in document["run"]["notes"])
 
 
 def test_each_root_goes_to_a_version_that_its_own_constraints_allow(made: Any, doctor: Any) -> None:

@@ -61,7 +61,7 @@ class ChangedRoots:
                 others = [path for path in rest if self._was_other(path, one.address)]
                 if left := self._as_at_the_log(one, one.error, changed=own):
                     (still,) = self._finder.elsewhere(one, left[:1])
-                    one, own = replace(still, fitting=one.fitting), []  # noqa: PLW2901 - the same error
+                    one, own = replace(still, fitting=one.fitting, changed=tuple(own)), []  # noqa: PLW2901 - the same error
             own = own or mended
             if kind == "lock-incomplete":
                 own, others = [path for path in one.fitting if self._is_incomplete(path, one.address)] or own, []

@@ -138,6 +138,7 @@ def notes_of(
         of_others = (one.x for one in outcomes if one.x.is_of_other_version and not one.has_ended)
         yield from (_of_other_version(x) for x in of_others if not x.fitting)
         yield from (_of_which_root(x, known) for x in known if x.fitting)
+        yield from (_of_changed(checkout, one.subject, one.x) for one in outcomes if one.subject.changed)
         yield from (_of_no_root(one.subject.named, one.x) for one in outcomes if not one.x.is_of_root)
         yield from (_of_other_constraint(x) for x in known if not x.history.is_constraint_of_here)
     yield from (_of_besides(checkout, one.subject) for one in outcomes if one.subject.besides)
@@ -187,6 +188,14 @@ def _of_which_root(x: Examined, known: Sequence[Examined]) -> str:
     if all(one.is_of_other_version for one in known if one.error == x.error):
         return f"no root here locks {x.name} {x.message.version}: check out the commit of the failing run"
     return f"the log does not tell which root failed; it fits {roots}: name it with -- ROOT"
+
+
+def _of_changed(checkout: Checkout, one: DoctorSubject, x: Examined) -> str:
+    """Return a note on roots that the log fits and that were changed, where another root is as the log says."""
+    roots = listing([checkout.shown(path) for path in one.changed], 3)
+    of_which = "that root" if len(one.changed) == 1 else "one of these roots"
+    since = f"{x.name} was changed in {roots} later than the log, as a fix does"
+    return f"{since}: if it is of {of_which}, run init again there"
 
 
 def _of_no_root(named: str, x: Examined) -> str:

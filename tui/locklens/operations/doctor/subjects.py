@@ -40,6 +40,7 @@ class DoctorSubject(Struct, frozen=True):
         fitting: The roots that the error may be of, relative to the top, where the log does not tell; else ().
         besides: Others that it may be of, where the current folder's root was taken.
         named: The folder that the log names, where it is no root here; else "".
+        changed: Those of `fitting` whose entry was changed later than the log, while another root has it as it was.
     """
 
     error: RecognisedError | None
@@ -49,6 +50,7 @@ class DoctorSubject(Struct, frozen=True):
     fitting: tuple[str, ...] = ()
     besides: tuple[str, ...] = ()
     named: str = ""
+    changed: tuple[str, ...] = ()
 
     @property
     def message(self) -> RecognisedError:
