@@ -14,6 +14,7 @@ import pytest
 from kit.schemas import validate
 
 from locklens.demo import SampleLock, lock_file
+from locklens.demo.faults import Fault, Faults, Step
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.lockfile.parse import parse
@@ -174,6 +175,24 @@ def test_majors_are_eligible_where_the_user_takes_them_in(upgrade: Run, top: Pat
     assert "note: 1 provider needs a decision: --list in place of --safe lists them\n" in err
     status, out, err = upgrade("--safe", "--root", "a", "--include-major")
     assert (status, out) == (0, "a: acme/demo 1.0.0 -> 2.0.0\nwrote a/.terraform.lock.hcl\n"), err
+
+
+@pytest.mark.parametrize("step", [Step.SUMS, Step.SIGNATURE])
+def test_no_version_whose_signer_cannot_be_looked_up_is_eligible(
+    upgrade: Run, top: Path, registry: DemoRegistry, step: Step
+) -> None:
+    registry.faults.add(Fault.SERVER_ERROR, f"{HOST}/acme/demo", "1.1.0", step=step)
+    try:
+        (demo,) = (one for one in document(upgrade, "--root", "a")["candidates"] if one["provider"].endswith("/demo"))
+        status, out, err = upgrade("--safe", "--root", "a")
+    finally:
+        registry.faults = Faults()
+    assert (demo["recommended"], demo["safe"], demo["signer_changed"]) == ("1.1.0", False, None)
+    (blocker,) = (one for one in demo["blocked_by"] if one["kind"] == "signer")
+    assert blocker["text"].startswith("signer unknown: the ")
+    assert (status, out) == (1, "nothing was changed\n"), err
+    assert "error: a: acme/demo is not upgraded to 1.1.0: its signer is unknown: the " in err
+    assert "500 Internal Server Error" in err
 
 
 def test_the_cooldown_counts_without_a_version(upgrade: Run, top: Path) -> None:

@@ -280,6 +280,8 @@ async def test_the_cursor_stays_on_its_provider_in_another_grouping(opening: Ope
 async def test_nothing_to_upgrade_and_what_failed(opening: Opening) -> None:
     async with opening(CandidateTable()) as on:
         assert "No provider is locked here (lock files that git ignores are not read)." in on.text
+        await on.look_up()
+        assert on.status.endswith("no eligible upgrade is known | policy cooldown 7 d | others are left untouched")
 
     def failing(*_: object) -> CandidateTable:
         raise LockLensError("no way", hint="try another")

@@ -17,11 +17,15 @@ from locklens.dialect import OPENTOFU
 from locklens.errors import ConfigurationError
 from locklens.lines import FilePlace, Line, Role, Span
 from locklens.operations.upgrades import CandidateTable, DownloadEstimate, RefusedRoot, UpgradeCandidates, report
+from locklens.operations.upgrades.doubts import blockers
 from locklens.operations.upgrades.selection import UpgradePolicy, UpgradeSelection
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.project.clifiles import this_platform
+from locklens.releases import LookupFailure, ReleaseFacts
 from locklens.selection import BumpLimit
+from locklens.trust import VerificationProblem
+from locklens.trust.authentication import Authentication, AuthenticationOutcome
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.upgrade.detail import (
     fetch_words,
@@ -132,14 +136,35 @@ def test_a_heading_is_true_of_every_row_below_it() -> None:
     assert titles(rows(of.moved([READY], -1)))[:2] == ["CAN UPGRADE NOW  1 provider", "  acme/ready"]
 
 
-def head_of(of: UpgradeSelection, *, is_asking: bool = False) -> str:
-    return plain(upgrade_head(of, is_asking=is_asking)[0])
+def head_of(of: UpgradeSelection) -> str:
+    return plain(upgrade_head(of)[0])
 
 
-def test_no_upgrade_is_promised_while_its_signer_is_looked_up() -> None:
+def test_no_upgrade_is_promised_before_its_signer_was_looked_up() -> None:
     of = selection_of(READY, HELD)
-    assert head_of(of, is_asking=True).endswith("  up to 1 can upgrade  1 held back")
-    assert head_of(selection_of(HELD), is_asking=True).endswith("  0 can upgrade  1 held back")
+    assert head_of(of).endswith("  up to 1 can upgrade  1 held back")
+    assert head_of(selection_of(HELD)).endswith("  0 can upgrade  1 held back")
+    new, old = known(READY, "1.1.0", ALICE), known(READY, "1.0.0", ALICE)
+    assert head_of(of.with_known([new])).endswith("  up to 1 can upgrade  1 held back"), "of the locked one neither"
+    assert head_of(of.with_known([new, old])).endswith("in 1 root  1 can upgrade  1 held back")
+
+
+def test_no_upgrade_is_promised_where_its_signer_cannot_be_looked_up() -> None:
+    new, trouble = known(READY, "1.1.0", ALICE), LookupFailure("registry.terraform.io does not answer")
+    silent = replace(new, facts=ReleaseFacts(new.facts.id, trouble=trouble))
+    unchecked = Authentication(AuthenticationOutcome.UNKNOWN, problem=VerificationProblem.NO_GPG)
+    before, words = known(READY, "1.0.0", ALICE), "signatures cannot be checked: gpg is not installed, or not on PATH"
+    without_gpg = replace(new, facts=replace(new.facts, authentication=unchecked))
+    for one, reason in [(silent, trouble.words), (without_gpg, words)]:
+        of = selection_of(READY).with_known([before, one])
+        assert head_of(of).endswith("  0 can upgrade  1 to decide  0 held back")
+        section, row = rows(of)
+        assert section.title == "NEEDS YOUR DECISION  1 provider"
+        assert row.note == Span(f"signer unknown: {reason}", Role.WARN)
+        assert not of.safe, "a selects none"
+        selected = selection_of(READY)
+        assert selected.with_safe(selected.safe).with_known([before, one]).without_suspects()[1] == (READY,)
+        assert [str(blocker.text) for blocker in blockers(of, READY)] == [f"signer unknown: {reason}"]
 
 
 def test_the_head_counts_each_provider_that_a_root_holds_back() -> None:
@@ -721,7 +746,7 @@ def test_the_report_says_what_the_screen_says() -> None:
 def test_head_and_status() -> None:
     of = selection_of(*ALL)
     assert head_of(of).split() == (
-        ["locklens", "upgrade", "5", "providers", "in", "1", "root", "1", "can", "upgrade", "2", "held", "back", "1", "unknown"])  # fmt: skip
+        ["locklens", "upgrade", "5", "providers", "in", "1", "root", "up", "to", "1", "can", "upgrade", "2", "held", "back", "1", "unknown"])  # fmt: skip
     assert "nothing selected: space selects" in plain(
         upgrade_status(of, DownloadEstimate(), asking="", is_narrowed=False)[0]
     )

@@ -137,6 +137,11 @@ def _plan_safe(options: Namespace) -> Plan:
                 draft.fail(offer.root, error, address=offer.name)
             elif words := _left_words(survey.selection, offer):
                 draft.warn(offer.root, words, address=offer.name)
+        for offer in survey.dropped:
+            choice = survey.selection.recommendation(offer).suggested
+            if choice is not None and (unknown := survey.selection.unknown_signer(offer, choice)):
+                words = f"{offer.name} is not upgraded to {choice.version}: its signer is unknown: {unknown}"
+                draft.fail(offer.root, LockLensError(words), address=offer.name)
         beside = draft.plan("locklens upgrade --safe")
         picks = survey.selection.picks
         if undecided := survey.selection.undecided:

@@ -57,6 +57,8 @@ def _of_the_signature(
     if key is not None and key.expired and not is_refused(new):
         ended = (key.expires or "")[:10]
         yield UpgradeWarning(Severity.INFO, f"its signing key expired on {ended}; {offer.tool.command} tolerates that")
+    if unknown := selection.unknown_signer(offer, choice):
+        yield _warning(f"signer unknown: {unknown}")
     objection = selection.objection(offer, choice)
     if objection is None:
         return
@@ -195,6 +197,8 @@ def _of_hold(hold: Hold) -> Iterator[Blocker]:
 def _of_signer(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion) -> Blocker:
     if (objection := selection.objection(offer, choice)) is not None:
         return Blocker(BlockerKind.SIGNER, objection.words, objection.file, objection.line)
+    if unknown := selection.unknown_signer(offer, choice):
+        return Blocker(BlockerKind.SIGNER, f"signer unknown: {unknown}")
     facts = selection.facts(offer, choice.version)
     refusal = facts.authentication.refusal if facts is not None and facts.authentication is not None else None
     return Blocker(BlockerKind.SIGNER, f"{offer.tool.command} refuses it: {refusal}")

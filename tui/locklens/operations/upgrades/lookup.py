@@ -209,11 +209,13 @@ class UpgradeSurvey(Struct, frozen=True):
     Attributes:
         review: The review of all locked providers, from files alone.
         selection: The candidates; eligible upgrades are selected.
+        dropped: The candidates that were eligible until their signers were looked up.
     """
 
     review: Review
     top: Path
     selection: UpgradeSelection
+    dropped: tuple[UpgradeCandidates, ...] = ()
 
 
 def survey_upgrades(
@@ -242,8 +244,9 @@ def survey_upgrades(
     candidates = replace(CandidateRequest.of_review(review, top, request.network), providers=providers)
     selection = UpgradeSelection(terms=terms).with_offers(look_up_candidates(candidates))
     selection = selection.with_safe(selection.safe)
+    dropped: tuple[UpgradeCandidates, ...] = ()
     if candidates.network is not None:
         releases = selection.unknown_releases(())
         known = tuple(look_up_releases(releases, candidates.network, candidates.base))
-        selection, _ = selection.with_known(known).without_suspects()
-    return UpgradeSurvey(review, top, selection)
+        selection, dropped = selection.with_known(known).without_suspects()
+    return UpgradeSurvey(review, top, selection, dropped)

@@ -30,7 +30,7 @@ from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.documents import FromOne, HostJson, Instant, JsonStruct, RunJson
 from locklens.review.reports.evidence_lines import age_in_words, page_lines
 from locklens.review.reports.lock_lines import signer_change_lines
-from locklens.review.rules.release import signer_change
+from locklens.review.rules.release import signer_change, unknown_signer_words
 from locklens.review.why import HELD_BACK, held_words, version_range
 from locklens.selection import Hold, Reason
 from locklens.text import Printable, age_words, counted, page
@@ -226,7 +226,7 @@ def release_lines(
         state = "lookup in progress" if is_asking else "not looked up yet"
         yield labelled("SIGNER", Span(state, Role.DIM))
         return
-    unknown = new.trouble.words if new.trouble is not None else "no information in the signature"
+    unknown = unknown_signer_words(new)
     yield from signer_change_lines(old.signer if old is not None else None, new.signer, unknown=unknown)
 
 

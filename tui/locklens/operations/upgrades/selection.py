@@ -18,7 +18,7 @@ from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy
 from locklens.review.inspection import ChangeAdvisories, ReleaseAdvisories, heeding
 from locklens.review.model import Bump
-from locklens.review.rules.release import SigningObjection, signing_objection
+from locklens.review.rules.release import SigningObjection, signing_objection, unknown_signer_words
 from locklens.selection import BumpLimit
 from locklens.selection.choosing import conflicts, holds_against
 from locklens.text import age_words
@@ -324,7 +324,7 @@ class UpgradeSelection(Struct, frozen=True):
         return replace(self, selected=self.selected | keys, as_safe=self.as_safe | keys)
 
     def without_suspects(self) -> tuple[UpgradeSelection, tuple[UpgradeCandidates, ...]]:
-        """Deselect, and return too, those selected as eligible that are now known to have another signer, or none."""
+        """Deselect, and return too, those selected as eligible whose looked-up signer is another, none, or unknown."""
         suspects = tuple(
             offer for offer, choice in self.choices if offer.key in self.as_safe and self.is_suspect(offer, choice)
         )
@@ -341,15 +341,23 @@ class UpgradeSelection(Struct, frozen=True):
         for offer in (*first, *selected_offers, *ready):
             choice = self.target(offer)
             if choice is not None:
-                prior = offer.prior_release
-                releases |= dict.fromkeys((release_id(offer, choice.version), *((prior,) if prior is not None else ())))
+                releases |= dict.fromkeys(_compared(offer, choice))
         return tuple(releases)
+
+    @property
+    def has_unknown_signers(self) -> bool:
+        """True if the signers of an available upgrade were not looked up yet: it may become a decision."""
+        ready = (offer for offer in self.offers.providers if self.state(offer) is Eligibility.READY)
+        suggested = ((offer, self.recommendation(offer).suggested) for offer in ready)
+        return any(
+            not self.known.keys() >= set(_compared(offer, choice)) for offer, choice in suggested if choice is not None
+        )
 
     def is_safe(self, offer: UpgradeCandidates) -> bool:
         """True if the recommended version is eligible: no known fact speaks against it.
 
-        It satisfies all constraints and the cooldown, is not a major version unless those are taken in, and is neither
-        known to be refused nor to have another signer.
+        It satisfies all constraints and the cooldown, is not a major version unless those are taken in, and is not
+        known to be refused, to have another signer, or to have none that can be looked up.
         """
         return offer.key not in self.stepped and self.state(offer) is Eligibility.READY
 
@@ -389,8 +397,14 @@ class UpgradeSelection(Struct, frozen=True):
         return not self.is_suspect(offer, choice)
 
     def is_suspect(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
-        """True if a version is known to be refused, or something speaks against its signer."""
-        return is_refused(self.facts(offer, choice.version)) or self.objection(offer, choice) is not None
+        """True if a version is known to be refused, something speaks against its signer, or looking that up failed."""
+        is_known_bad = is_refused(self.facts(offer, choice.version)) or self.objection(offer, choice) is not None
+        return is_known_bad or bool(self.unknown_signer(offer, choice))
+
+    def unknown_signer(self, offer: UpgradeCandidates, choice: CandidateVersion) -> str:
+        """Why the signer of a version is unknown, a clause; "" if it is known or refused, and before the lookup."""
+        facts = self.facts(offer, choice.version)
+        return unknown_signer_words(facts) if facts is not None else ""
 
     def objection(self, offer: UpgradeCandidates, choice: CandidateVersion) -> SigningObjection | None:
         """Return what speaks against the signer of a version; None for nothing, and before the lookup."""
@@ -492,6 +506,12 @@ class UpgradeSelection(Struct, frozen=True):
         """The version of which the others are newer or older: the target, or else the locked one, listed or not."""
         suggested = self.recommendation(offer).suggested
         return self.stepped.get(offer.key) or (suggested.version if suggested is not None else offer.locked)
+
+
+def _compared(offer: UpgradeCandidates, choice: CandidateVersion) -> tuple[ReleaseId, ...]:
+    """The releases whose signers are compared: that of a version, and that of the entry that it would replace."""
+    prior = offer.prior_release
+    return (release_id(offer, choice.version), *((prior,) if prior is not None else ()))
 
 
 def _order(version: Version) -> tuple[object, ...]:

@@ -113,13 +113,9 @@ def _locked_how(case: Case) -> str:
 
 
 def _why_unknown(case: Case) -> str:
-    if case.trouble is not None:
-        return case.trouble.words
-    if case.new.foreign:
-        return case.new.foreign
+    if words := unknown_signer_words(case.new):
+        return words
     judged = case.new.authentication
-    if judged is not None and judged.problem is not None:
-        return f"signatures cannot be checked: {judged.problem}"
     if judged is not None and judged.refusal is not None:
         return f"its SHA256SUMS is not authenticated: {judged.refusal}"
     return "its SHA256SUMS lists no recognizable package"
@@ -351,6 +347,16 @@ def signing_objection(
     changed = signer_change(old, new)
     problem = _PROBLEMS.get(changed)
     return SigningObjection(problem, "the signer differs from that of the locked version") if problem else None
+
+
+def unknown_signer_words(release: ReleaseFacts) -> str:
+    """Return why the signer of a release that was looked up is unknown, a clause; "" if it is known, or refused."""
+    if release.trouble is not None:
+        return release.trouble.words
+    judged = release.authentication
+    if not release.foreign and judged is not None and judged.problem is not None:
+        return f"signatures cannot be checked: {judged.problem}"
+    return release.foreign
 
 
 _PROBLEMS = {SignerChange.OTHER: SigningProblem.OTHER_KEY, SignerChange.LOST: SigningProblem.NO_LONGER_SIGNED}

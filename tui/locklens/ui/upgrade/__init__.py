@@ -219,6 +219,7 @@ class UpgradeScreen(RowActionsScreen):
         if is_final:
             self.has_offers = self._is_looking_up = True
             self.show_notes(offers.notes)
+            self.look_up_soon()
         self.refresh_list()
 
     def _take_signer(self, release: KnownRelease) -> None:
@@ -320,7 +321,7 @@ class UpgradeScreen(RowActionsScreen):
 
     def head_layouts(self) -> tuple[BarLayout, ...]:
         """The counts of the head line."""
-        return upgrade_head(self.selection, is_asking=self._is_looking_up)
+        return upgrade_head(self.selection)
 
     def status_layouts(self) -> tuple[BarLayout, ...]:
         """The selection and its download, or a message."""

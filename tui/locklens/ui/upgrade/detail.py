@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades import CandidateVersion, DownloadEstimate, RefusedRoot, UpgradeCandidates
 
 
-def upgrade_head(selection: UpgradeSelection, *, is_asking: bool) -> tuple[BarLayout, ...]:
+def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
     """The head line: how many providers can be upgraded, need a decision, are held back, are unknown.
 
     One that can be upgraded in one root and needs a decision in another counts as both. Those that are held back in
     some of their roots alone are counted by their best root too, and named as such. Where nothing is known, or not yet,
-    no other number is said: none would be true. While `is_asking`, signers are looked up: another one makes an upgrade
-    a decision.
+    no other number is said: none would be true. "up to" stands before upgrades of which a signer was not looked up yet:
+    another one, or none that can be looked up, makes an upgrade a decision.
     """
     name = (Piece(" locklens  ", Role.STRONG), Piece("upgrade", Role.DIM))
     providers = selection.offers.providers
@@ -54,7 +54,7 @@ def upgrade_head(selection: UpgradeSelection, *, is_asking: bool) -> tuple[BarLa
     asking = len({offer.address for offer in providers if not offer.is_asked})
     unknown = states.count(Eligibility.UNKNOWN)
     is_any_known = unknown < len(states)
-    most = "up to " if is_asking and ready else ""
+    most = "up to " if selection.has_unknown_signers else ""
     counts = (
         Piece(f"  {most}{ready} can upgrade" if is_any_known else "", Role.GOOD if ready and not most else Role.DIM),
         Piece(f"  {undecided} to decide" if undecided else "", Role.WARN),
@@ -141,7 +141,8 @@ _MEANINGS = {
     " is known to have signed it. a selects those that were not stepped to another version; on a provider's row, space"
     " selects it, < and > step to another version. U previews the selection.",
     Eligibility.DECIDE: "A newer version satisfies the constraints, but a does not select it: it is a major version,"
-    " another key signed it, or something about it is not known. Its last column says which; space selects it.",
+    " another key signed it, or something about it is not known, such as its signer. Its last column says which; space"
+    " selects it.",
     Eligibility.HELD: "No version is recommended: the last column says what holds it back. w explains it, e opens the"
     " line of a constraint, > steps to a version that needs an edited constraint.",
     Eligibility.NOT_REQUIRED: "Nothing in the root requires it, so that an upgrade skips it. On Health, P prunes it.",
