@@ -534,6 +534,20 @@ def test_a_root_that_a_fix_changed_is_named_where_the_log_fits_another_one_that_
     assert any(one.startswith(note) for one in document["run"]["notes"])
 
 
+def test_constraints_that_are_rewritten_in_all_roots_that_a_log_fits_end_its_error(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["constraint-conflict"])
+    shutil.copytree(folder / "live/prod", folder / "live/stage")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "stage")
+    fix = doctor(folder, "ci.log")["remedies"][0]["command"]
+    assert fix.endswith(" --root=live/prod --root=live/stage")
+    run(fix.removesuffix(" --root=live/stage"))
+    document = doctor(folder, "ci.log")
+    assert (document["state"], document["causes"][0]["roots"]) == ("open", ["live/stage"])
+    run(document["remedies"][0]["command"])
+    assert doctor(folder, "ci.log")["fixed"] == "acme/demo 1.4.2 satisfies ~> 1.4 now"
+
+
 def test_each_root_goes_to_a_version_that_its_own_constraints_allow(made: Any, doctor: Any) -> None:
     locked = lock_file(sample_entry("acme/demo", "1.5.0", "~> 1.4"))
     again = FaultRule(Fault.REPUBLISHED, provider="acme/demo", version="1.5.0")

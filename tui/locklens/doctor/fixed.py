@@ -124,8 +124,10 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
     """Return what has changed for whichever of the roots failed; "" where that differs.
 
     It is a mirror or plugin cache, which any of them uses, or the entry, where all have the same one. A package that
-    was moved aside in a root is that root's alone.
+    was moved aside in a root is that root's alone. Of constraints, each that differs is judged by itself.
     """
+    if x.message.kind in OF_VERSIONS:
+        return _satisfied(x) if x.entry is not None else ""
     if x.message.kind not in OF_HASHES or x.entry is None or x.is_of_other_version or not _is_told(x, causes):
         return ""
     others = [one.entry for one in x.others if one.root in x.fitting]
