@@ -276,7 +276,7 @@ async def test_on_a_removed_root_only_keys_that_act_there_are_offered_and_the_ot
             "R": "restore: gone is no root any more: git restores its files",
             "i": "diagnose: gone is no root any more",
         },
-        "hashicorp/tls": {"i": "diagnose: gone is no root any more", "L": "lock: this row names no locked provider"},
+        "hashicorp/tls": {"i": "diagnose: gone is no root any more", "L": "lock: hashicorp/tls is no longer locked"},
     }
     with DemoRegistry() as registry:
         network = NetworkSettings(environ_of(registry, tmp_path), Cache.in_memory())
@@ -291,6 +291,31 @@ async def test_on_a_removed_root_only_keys_that_act_there_are_offered_and_the_ot
                     assert words in on.lines[-2], (name, key)
             await on.go_to("emptied")
             assert "i" not in on.screen.idle_keys
+
+
+async def test_lock_says_why_a_row_has_nothing_to_lock(running: Running, tmp_path: Path) -> None:
+    conflict = b"<<<<<<< ours\n" + lock(entry("tls")) + b"=======\n" + lock(entry("tls", "2.0.0")) + b">>>>>>> theirs\n"
+    files = {f"{name}/{LOCK_FILE}": lock(entry("null")) for name in "ab"}
+    top = repository(tmp_path / "top", files | {"a/main.tf": requiring("null"), "b/main.tf": requiring("null")})
+    edited = requiring("null", "random").replace(b'corp/null"', b'corp/null", version = "~> 2.0"')
+    put(top, {"a/main.tf": edited, f"b/{LOCK_FILE}": conflict})
+    said = {
+        "LK005": "the entry of hashicorp/null is unchanged: 3 Hashes lists it",
+        "LK006": "hashicorp/random is not locked: on 5 Health, L locks what is required",
+        "a": "no change of a provider on this row: 3 Hashes lists all that is locked",
+        "b": f"b/{LOCK_FILE} is in conflict: M merges it",
+    }
+    with DemoRegistry() as registry:
+        network = NetworkSettings(environ_of(registry, tmp_path), Cache.in_memory())
+        async with running(LockLens(ReviewRequest(partial(open_git, top), network=network)), size=(240, 40)) as on:
+            for name, words in said.items():
+                await on.go_to(name)
+                for key, action in (("L", "lock"), ("v", "verify")):
+                    assert key in on.screen.idle_keys, (name, key)
+                    await on.press(key)
+                    assert f"{action}: {words}" in on.lines[-2], (name, key)
+            await on.press("slash", *"nothing", "enter", "L")
+            assert "lock: no row is listed" in on.lines[-2]
 
 
 async def test_upgrade_goes_to_a_removed_provider_that_is_still_required(running: Running, tmp_path: Path) -> None:

@@ -275,12 +275,12 @@ async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
         assert "verify: the lookup has not ended" in on.text
         await on.go_to("LK006")
         await on.press("v")
-        assert "this row names no locked provider" in on.text
+        assert "verify: no change of a provider on this row" in on.text
         gate.set()
         await on.settle()
         await on.go_to("hashicorp/template")
         await on.press("v")
-        assert "this row names no locked provider" in on.text
+        assert "verify: hashicorp/template is no longer locked" in on.text
         assert not source.proofs
 
 

@@ -286,6 +286,11 @@ class RowActionsScreen(ExportingScreen):
 
         self.app.push_screen(WhyDialog(address, explain, self.edit, self.can_edit))
 
+    @property
+    def unlocked_words(self) -> str:
+        """Why the keys find no locked provider to act on, a clause."""
+        return "no row is listed" if self.left.current is None else "this row names no locked provider"
+
     def lock_platforms(self, selected: ProvingSelection) -> None:
         """Preview the locking of the required platforms that providers lack; without any, ask for which platforms."""
         from locklens.operations.write.lock import lock_missing
@@ -296,7 +301,7 @@ class RowActionsScreen(ExportingScreen):
         if not self.is_known(selected):
             self.say_too_early("lock", "L")
         elif not selected:
-            self.refuse("lock: this row names no locked provider")
+            self.refuse(f"lock: {self.unlocked_words}")
         else:
             self.with_platforms(selected, preview)
 

@@ -298,7 +298,7 @@ class HashesScreen(MarkingScreen[Named]):
         """Verify by download the unverified hashes."""
         targets = self.marked_or_row
         if self.review is None or not targets:
-            self.refuse("verify: no provider on this row")
+            self.refuse(f"verify: {self.unlocked_words}")
         else:
             self.prove(targets)
 

@@ -30,6 +30,7 @@ from locklens.ui.review.actions import (
     restorable,
     restoring,
     row_target,
+    unlocked_words,
     upgrade_subject,
 )
 from locklens.ui.review.detail import detail_lines, has_diff, no_diff_words, row_diff_lines
@@ -324,7 +325,7 @@ class ReviewScreen(RowActionsScreen):
         """Verify the `h1` of the highlighted row by download."""
         selected = self._locked_providers
         if self.review is None or not selected:
-            self.refuse("verify: this row names no locked provider")
+            self.refuse(f"verify: {self.unlocked_words}")
         else:
             self.prove(selected)
 
@@ -332,6 +333,11 @@ class ReviewScreen(RowActionsScreen):
     def _locked_providers(self) -> frozenset[tuple[str, ProviderAddress]]:
         subjects = self.node.subjects if self.node is not None else ()
         return frozenset(subject.named for subject in subjects if subject.change.new)
+
+    @property
+    def unlocked_words(self) -> str:
+        """Why the highlighted row has no change of a locked provider, a clause."""
+        return unlocked_words(self.node) if self.node is not None else super().unlocked_words
 
     # Operations on the highlighted row; marks record only which changes were reviewed
 

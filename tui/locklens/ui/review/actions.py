@@ -15,7 +15,7 @@ from locklens.operations.write.policy_edits import Accept, Decision, accept_find
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project import LOCK_FILE
 from locklens.review.model import ChangeKind, Finding, LockStatus, Review, RootReview
-from locklens.text import counted
+from locklens.text import counted, listing
 from locklens.ui.clipboard import (
     change_copied,
     change_markdown,
@@ -229,6 +229,22 @@ def node_place(node: Node | None) -> FilePlace | None:
     root = node.root or node.subjects[0].root
     entry = (node.change.new or node.change.old) if node.change is not None else None
     return FilePlace(root.lock_file, entry.line if entry is not None else 1)
+
+
+def unlocked_words(node: Node) -> str:
+    """Return why a row has no change of a locked provider, a clause."""
+    if node.in_conflict:
+        return f"{node.in_conflict[0].lock_file} is in conflict: M merges it"
+    names = sorted({provider_name(subject) for subject in node.subjects})
+    if names:
+        return f"{listing(names, limit=2)} {'is' if len(names) == 1 else 'are'} no longer locked"
+    provider, root = node.provider, node.root
+    if provider is None or root is None:
+        return "no change of a provider on this row: 3 Hashes lists all that is locked"
+    name = provider.short(root.tool.default_host)
+    if provider in root.new.by_address:
+        return f"the entry of {name} is unchanged: 3 Hashes lists it"
+    return f"{name} is not locked: on 5 Health, L locks what is required"
 
 
 def upgrade_subject(node: Node | None) -> RootChange | None:
