@@ -548,6 +548,24 @@ def test_constraints_that_are_rewritten_in_all_roots_that_a_log_fits_end_its_err
     assert doctor(folder, "ci.log")["fixed"] == "acme/demo 1.4.2 satisfies ~> 1.4 now"
 
 
+def test_a_provider_that_is_locked_in_all_roots_that_a_log_fits_ends_its_error(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["not-locked"])
+    shutil.copytree(folder / "live/prod", folder / "live/stage")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "stage")
+    words = "This configuration requires provider registry.terraform.io/acme/netbox, but that provider isn't available."
+    (folder / "ci.log").write_text(f"Error: Missing required provider\n\n{words}\n")
+    fixes = [one["command"] for one in doctor(folder, "ci.log")["remedies"]]
+    assert [one.rpartition("=")[2] for one in fixes] == ["live/prod", "live/stage"]
+    run(fixes[0])
+    document = doctor(folder, "ci.log")
+    assert (document["state"], document["causes"][0]["id"], document["causes"][0]["roots"]) == (
+        "open", "not-locked", ["live/stage"],
+    )  # fmt: skip
+    run(document["remedies"][0]["command"])
+    assert doctor(folder, "ci.log")["fixed"].startswith("acme/netbox 3.10.0 is locked now (live/prod/")
+
+
 def test_each_root_goes_to_a_version_that_its_own_constraints_allow(made: Any, doctor: Any) -> None:
     locked = lock_file(sample_entry("acme/demo", "1.5.0", "~> 1.4"))
     again = FaultRule(Fault.REPUBLISHED, provider="acme/demo", version="1.5.0")

@@ -87,7 +87,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         is_since = _met_locked(x) or (x.address in x.searched_by_run and _was_absent(x))
         return words if is_since and _is_sound(x) and not (kind in OF_HASHES and _lacks_platform(x)) else ""
     if kind in OF_LACKING:
-        return f"{x.release} is locked now ({place})" if _was_absent(x) and _is_sound(x) else ""
+        return _locked_words(x)
     if kind == "plugin-missing":
         return _installed_words(x) if _is_of_run(x) and not is_for_twin(entry.address, x.lock, x.configuration) else ""
     if kind == "lock-not-updated":
@@ -124,10 +124,13 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
     """Return what has changed for whichever of the roots failed; "" where that differs.
 
     It is a mirror or plugin cache, which any of them uses, or the entry, where all have the same one. A package that
-    was moved aside in a root is that root's alone. Of constraints, each that differs is judged by itself.
+    was moved aside in a root is that root's alone. Constraints that differ, and roots that lacked the entry, are judged
+    each by itself.
     """
     if x.message.kind in OF_VERSIONS:
         return _satisfied(x) if x.entry is not None else ""
+    if x.message.kind in OF_LACKING:
+        return _locked_words(x) if x.entry is not None else ""
     if x.message.kind not in OF_HASHES or x.entry is None or x.is_of_other_version or not _is_told(x, causes):
         return ""
     others = [one.entry for one in x.others if one.root in x.fitting]
@@ -210,6 +213,11 @@ def _was_absent(x: Examined) -> bool:
     """True if a commit does not lock the provider, or there was no file, or locklens wrote what it had not."""
     is_added = x.history.is_written and x.address not in (x.history.locked_before or ())
     return is_added or x.history.is_file_new or any(one.entry is None for one in x.history.states)
+
+
+def _locked_words(x: Examined) -> str:
+    """Return that a provider is locked which was not."""
+    return f"{x.release} is locked now ({x.place})" if _was_absent(x) and _is_sound(x) else ""
 
 
 def _satisfied(x: Examined) -> str:
