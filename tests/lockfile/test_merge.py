@@ -251,6 +251,19 @@ def test_a_lost_hash_is_not_called_another_package(ours: tuple[str, ...], theirs
         assert conflict.reason == reason
 
 
+@pytest.mark.parametrize(
+    "other",
+    [A3, entry("a", "1.0.0", H1["A"], H1["B"], ZH["a"], ZH["b"]), entry("a", "1.0.0", *A1.hashes, constraints="1")],
+)
+def test_a_version_that_one_side_selected_is_not_called_two(other: LockEntry) -> None:
+    reason = "two versions were selected"
+    if other is not A3:
+        reason = "one side selected another version, the other changed the old entry"
+    for one, two in ((A2, other), (other, A2)):
+        (conflict,) = merge(lock(A1), lock(one), lock(two), dialect=TERRAFORM).conflicts
+        assert conflict.reason == reason
+
+
 def test_an_ancestor_in_conflict_leaves_its_other_blocks_to_merge() -> None:
     """git gives a criss-cross merge the merge of both ancestors, with the longer markers of an inner merge."""
     base = merge(lock(A1, B1), lock(A2, B1), lock(A3, B1), dialect=TERRAFORM, labels=Labels(size=9)).data

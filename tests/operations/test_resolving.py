@@ -426,7 +426,9 @@ def test_a_merge_that_was_committed_with_its_markers_has_the_sides_of_its_parent
     merging.commit(merging.lock.read_bytes())
     commit, parent = (merging.git("rev-parse", name)[:12] for name in ("HEAD", "HEAD^1"))
     (failure,) = merging.plan().failures
-    assert failure.detail.startswith("two versions were selected: 1.2.0 in commit")
+    assert failure.detail.startswith(
+        "one side selected another version, the other changed the old entry: 1.2.0 in commit"
+    )
     assert f" {parent} (ours), 1.1.0 in " in failure.detail, "HEAD is another commit now"
     plan = merging.plan(prefer=Preference.OURS)
     apply(plan.proposal)

@@ -204,6 +204,8 @@ def _outcome(address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side) 
         return theirs
     elif mine.version != other.version:
         reason = "two versions were selected"
+        if before is not None and before.version in (mine.version, other.version):
+            reason = "one side selected another version, the other changed the old entry"
     elif (hashes := _united(before, mine, other)) is None:
         reason = _why_not_united(before, mine, other)
     elif (constraints := _constraints(before, mine, other)) is None:
