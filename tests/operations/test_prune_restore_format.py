@@ -237,6 +237,26 @@ def test_restore_names_the_lock_file_of_a_root_that_may_have_moved(top: Path) ->
     )
 
 
+def test_restore_from_before_the_root_was_moved(top: Path) -> None:
+    (top / "sub").mkdir()
+    git(top, "mv", ".terraform.lock.hcl", "main.tf", "sub")
+    (top / "sub/.terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0"), entry("tls"), entry("null")))
+    git(top, "commit", "-qam", "moved")
+    (top / "sub/.terraform.lock.hcl").write_bytes(lock(entry("null", "3.0.0")))
+    git(top, "commit", "-qam", "others")
+    plan = restore(Scope(top, ("sub",)), ["aws"], "HEAD~2")
+    assert said(plan) == (["HEAD~2 has its lock file at .terraform.lock.hcl, from where the root was moved"], [])
+    apply(plan.proposal)
+    assert (top / "sub/.terraform.lock.hcl").read_bytes() == lock(entry("aws"), entry("null", "3.0.0"))
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "5.0.0")))
+    git(top, "rm", "-rqf", "sub")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "another root")
+    git(top, "checkout", "-q", "HEAD~", "--", "sub")
+    (failure,) = restore(Scope(top, ("sub",)), ["aws"]).failures
+    assert "HEAD has no such file" in failure.sentence
+
+
 def test_restore_from_another_revision(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
     git(top, "commit", "-qam", "second")

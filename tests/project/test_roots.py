@@ -11,6 +11,7 @@ from locklens.errors import ConfigurationError
 from locklens.project import LOCK_FILE, RootPair, touched_roots
 from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
+from locklens.project.lock_history import LockCommits
 from locklens.project.root_search import find_roots, lock_paths
 from locklens.project.tree import EmptyTree, WorkTree
 
@@ -289,6 +290,43 @@ def test_of_a_thousand_moved_roots_each_has_its_old_folder(repo: Path) -> None:
     for number in roots:
         (repo / f"old/{number}").rename(repo / f"new/{999 - number}")
     assert moves(repo, base) == {f"new/{999 - number}": f"old/{number}" for number in roots}
+
+
+def test_a_lock_file_is_followed_to_the_folders_from_which_its_root_was_moved(repo: Path) -> None:
+    old, new, other = (f"{name}/{LOCK_FILE}" for name in ("old", "new", "other"))
+    made = commit(repo, {old: lock("a"), "old/main.tf": module("x"), other: lock("a"), "other/main.tf": module("y")})
+    changed = commit(repo, {old: lock("a", "b")})
+    git(repo, "mv", "old", "new")
+    git(repo, "mv", "other", "last")
+    moved = commit(repo, {})
+    again = commit(repo, {new: lock("a", "b", "c"), old: lock("z"), "old/main.tf": module("z")})
+    git(repo, "mv", "new", "there")
+    with Repository.discover(repo) as repository:
+        commits = LockCommits(repository)
+        there, last = commits.of(f"there/{LOCK_FILE}"), commits.of(f"last/{LOCK_FILE}")
+        assert [(one.commit, one.path) for one in there] == [(again, new), (moved, new), (changed, old), (made, old)]
+        assert [one.parents for one in there] == [(moved,), (changed,), (made,), ()]
+        assert [(one.commit, one.path) for one in last] == [(moved, f"last/{LOCK_FILE}"), (made, other)]
+        assert [one.commit for one in commits.of(old)] == [again, moved, changed, made]
+        paths = {
+            revision: commits.path_in(revision, f"there/{LOCK_FILE}") for revision in (again, moved, changed, made)
+        }
+        assert paths == {again: new, moved: new, changed: old, made: old}
+    staged = commit(repo, {})
+    git(repo, "mv", "there", "new")
+    back = commit(repo, {})
+    git(repo, "rm", "-qr", "new")
+    gone = commit(repo, {})
+    with Repository.discover(repo) as repository:
+        assert len(LockCommits(repository).of(new)) == 7
+    git(repo, "checkout", "-q", back, "--", "new")
+    restored = commit(repo, {})
+    with Repository.discover(repo) as repository:
+        commits = LockCommits(repository)
+        found = commits.of(new)
+        assert [one.data is not None for one in found] == [True, False, *[True] * 6]
+        assert [one.commit for one in found] == [restored, gone, back, staged, again, moved, changed, made]
+        assert commits.path_in(gone, new) is None, "the root in the folder from which it was moved is another one"
 
 
 def test_a_lock_file_that_leaves_a_module_leaves_no_root(repo: Path) -> None:

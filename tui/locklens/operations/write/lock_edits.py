@@ -19,10 +19,10 @@ from locklens.operations.plan.builder import (
     require_valid,
     warn_of_staged,
 )
-from locklens.operations.root_modules import Root, lock_path
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
 from locklens.project import LOCK_FILE
+from locklens.project.lock_history import LockCommits
 from locklens.text import listing, visible
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry, LockFile
+    from locklens.operations.root_modules import Root
 
 
 class Prune(FileOperation, frozen=True):
@@ -180,8 +181,9 @@ def restore(
 ) -> Plan:
     """Plan to restore entries from the lock file of a revision; entries that the revision lacks are removed.
 
-    A missing lock file is created with these entries. Where no entry differs from the revision's any more, the whole
-    file is the revision's, with the line ends that git gives it on checkout. The roots must be in a git repository.
+    It is that of the folder from which git says the root was moved since, where it was. A missing lock file is created
+    with these entries. Where no entry differs from the revision's any more, the whole file is the revision's, with the
+    line ends that git gives it on checkout. The roots must be in a git repository.
 
     Raises:
         ConfigurationError: One of `providers` is invalid, or a folder is not a root.
@@ -192,9 +194,11 @@ def restore(
     draft = ScopedPlanBuilder(where)
     with Repository.discover(where.folder) as repository:
         commit, index = repository.resolve_base(revision), repository.index
-        before = {root.path: repository.show(commit, root.lock.path) for root in draft.roots}
+        commits = LockCommits(repository)
+        before = {root.path: commits.path_in(commit, root.lock.path) for root in draft.roots}
+        files = {path: repository.show(commit, name) for path, name in before.items() if name is not None}
         others = repository.paths(commit, named=LOCK_FILE) if None in before.values() else ()
-    locks = {path: parse(data, f"{revision}:{lock_path(path)}") for path, data in before.items() if data is not None}
+    locks = {path: parse(data, f"{revision}:{before[path]}") for path, data in files.items() if data is not None}
     roots = [
         replace(root, others=frozenset(locks[root.path].by_address) if root.path in locks else frozenset())
         for root in draft.roots
@@ -203,8 +207,8 @@ def restore(
     for root in roots:
         on_root(root.path)
         with draft.attempt(root.path):
-            lock = locks.get(root.path)
-            if lock is None:
+            lock, path = locks.get(root.path), before[root.path]
+            if lock is None or path is None:
                 words = f"{visible(revision)} has no such file, so there is nothing to restore"
                 hint = "delete the file to go back to no lock file, or name another revision with --from"
                 if gone := [path for path in others if draft.disk.read(path) is None]:
@@ -215,7 +219,9 @@ def restore(
             require_valid(lock, hint=f"{where_broken}: name another revision with --from")
             if not _is_replaceable(root.lock, lock, selected[root.path]):
                 require_valid(root.lock, hint=root.merging or (_WHOLE if root.lock.data else ""))
-            _restore_root(draft, root, lock, selected[root.path], partial(index.as_checked_out, commit, root.lock.path))
+            if path != root.lock.path:
+                draft.note(root.path, f"{visible(revision)} has its lock file at {path}, from where the root was moved")
+            _restore_root(draft, root, lock, selected[root.path], partial(index.as_checked_out, commit, path))
     sound = [root for root in roots if not draft.has_failed(root.path)]
     warn_of_staged(draft, {root.lock.path: selected[root.path] for root in sound if selected[root.path]})
     arguments = [*providers, *(["--from", revision] if revision != "HEAD" else [])]

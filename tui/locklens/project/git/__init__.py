@@ -253,13 +253,26 @@ class Repository:
             )
         raise UnreadableObjectError(f"git cannot find the common ancestor: {first_complaint(complaint)}")
 
-    def touching(self, path: str, most: int) -> tuple[TouchingCommit, ...]:
-        """Return the commits before HEAD that made a file what it is, the newest first; at most as many as given.
+    def touching(self, path: str, most: int, tip: str = "HEAD") -> tuple[TouchingCommit, ...]:
+        """Return the commits up to a tip that made a file what it is, the newest first; at most as many as given.
 
         Raises:
             RepositoryError: Git failed.
         """
-        return () if self.is_unborn else self._listed(most, "HEAD", "--", path)
+        return () if self.is_unborn else self._listed(most, tip, "--", path)
+
+    def added_and_deleted(self, commit: str) -> tuple[listings.PathChange, ...]:
+        """Return the files that a commit added or deleted; none of a merge, or of one whose parent is not known.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        arguments = ("diff-tree", "-r", "--no-commit-id", "--diff-filter=AD", *_DIFF_OPTIONS, commit, "--")
+        return tuple(self._compared(*arguments)[0].values())
+
+    def is_ancestor(self, commit: str, other: str) -> bool:
+        """True if a commit is another one, or before it; both are given by full id."""
+        return self._command.ask("merge-base", "--is-ancestor", commit, other)[0] == 0
 
     def touching_anywhere(self, path: str, most: int, tips: str = "HEAD") -> tuple[TouchingCommit, ...]:
         """Return the commits before HEAD that changed a file, those of branches too whose changes a merge left out.

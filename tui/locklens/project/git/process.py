@@ -61,7 +61,7 @@ _COMPLAINT_BYTES = 64 * 1024
 _GRACE = 0.5
 """Seconds for git to remove its lock files when it is ended."""
 
-_READING_OBJECTS = frozenset({"diff", "diff-index", "ls-files", "ls-tree", "rev-list"})
+_READING_OBJECTS = frozenset({"diff", "diff-index", "diff-tree", "ls-files", "ls-tree", "rev-list"})
 """Subcommands that are asked about known commits and the index: an object that is lost has them fail. `ls-files` reads
 trees where the index of a sparse checkout has folders."""
 
