@@ -1318,6 +1318,25 @@ def test_what_then_writes_the_hashes_is_of_the_restored_roots_alone(made: Any, d
         pytest.fail("no restoration")
 
 
+def test_roots_that_were_moved_together_are_restored_together(made: Any, doctor: Any) -> None:
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.4"),)))
+    shutil.copytree(folder / "live/prod", folder / "live/qa")
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "another root")
+    for root in ("prod", "qa"):
+        (folder / "live" / root / ".terraform.lock.hcl").write_bytes(lock_file(replace(DEMO, hashes_of="1.3.9")))
+    git(folder, "commit", "-qam", "edited")
+    before = git(folder, "rev-parse", "--short=12", "HEAD~")
+    git(folder, "mv", "live", "envs")
+    git(folder, "commit", "-qm", "moved")
+    _refuse(folder, "1.4.2")
+    command = doctor(folder, "ci.log")["remedies"][0]["command"]
+    assert command == f"locklens restore acme/demo --from {before} --root=envs/prod --root=envs/qa"
+    run(command)
+    for root in ("prod", "qa"):
+        assert (folder / "envs" / root / ".terraform.lock.hcl").read_bytes() == lock_file(DEMO)
+
+
 def test_another_run_comes_after_the_fix_of_another_certain_error_of_the_log(made: Any, doctor: Any) -> None:
     """The registry failed at first, and the next run got through to an entry that was edited by hand."""
     folder = made(INCIDENTS["hand-edit"])
@@ -1377,9 +1396,46 @@ def test_a_bad_merge_is_one_whatever_h1_was_added_later(made: Any, doctor: Any) 
     git(folder, "mv", "live/prod", "live/moved")
     git(folder, "commit", "-qm", "moved")
     moved = doctor(folder, "ci.log")
-    assert f": commit {merge[:12]}, which is a merge, made it so" in moved["causes"][0]["evidence"]
-    found = next(one for one in moved["causes"] if one["id"] == "bad-merge")
-    assert f"commit {merge[:12]}, which is a merge, selected its version and packages" in found["evidence"]
+    for part, names in (("causes", ("id", "verdict", "evidence")), ("remedies", ("id", "command"))):
+        told, now = (
+            json.dumps([{name: one[name] for name in names} for one in each[part]]) for each in (document, moved)
+        )
+        assert now == told.replace("live/prod", "live/moved")
+    run(moved["remedies"][0]["command"])
+    assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_an_entry_that_was_lost_before_its_root_was_moved_is_restored(
+    made: Any, doctor: Any, *, is_staged: bool
+) -> None:
+    netbox = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    required = (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO, netbox), lock_file(netbox)), required))
+    lost, whole = (git(folder, "rev-parse", "--short=12", revision) for revision in ("HEAD", "HEAD~"))
+    git(folder, "mv", "live/prod", "live/moved")
+    if not is_staged:
+        git(folder, "commit", "-qm", "moved")
+    document = doctor(folder, "--", "live/moved")
+    evidence = document["causes"][0]["evidence"]
+    assert re.search(f"has no block for it: commit {lost} of [-0-9]+ by Robin Example removed it$", evidence)
+    command = document["remedies"][0]["command"]
+    assert command == f"locklens restore acme/demo --from {whole} --root=live/moved"
+    run(command)
+    assert (folder / "live/moved/.terraform.lock.hcl").read_bytes() == lock_file(DEMO, netbox)
+
+
+def test_a_file_that_was_broken_before_its_root_was_moved_is_shown_and_restored(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["lock-syntax"])
+    whole, sub = git(folder, "rev-parse", "--short=12", "HEAD~"), folder / "live"
+    git(folder, "mv", "live/prod", "live/moved")
+    git(folder, "commit", "-qm", "moved")
+    shown, restored = (one["command"] for one in doctor(sub, "--", "moved")["remedies"])
+    assert shown.endswith(f" diff {whole}:{LOCK} -- live/moved/.terraform.lock.hcl")
+    assert f" show {whole}:{LOCK} > " in restored
+    assert b"\n+" in subprocess.run(shown, shell=True, cwd=sub, check=True, capture_output=True).stdout
+    subprocess.run(restored, shell=True, cwd=sub, check=True)
+    assert (sub / "moved/.terraform.lock.hcl").read_bytes() == INCIDENTS["lock-syntax"].locks[0]
 
 
 def test_an_entry_that_a_merge_left_out_is_restored_from_its_branch(made: Any, doctor: Any) -> None:

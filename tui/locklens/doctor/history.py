@@ -40,6 +40,7 @@ class EntryHistory(Struct, frozen=True):
         merge: The merge that selected version and packages of the entry; "" for another commit, or none.
         readable_commit: The newest commit whose lock file can be read, where there is none here, or it cannot; else "".
         without_new: The commits whose lock file has no hash that the one here and the newest readable commit lack.
+        paths: The path of the lock file in each of its commits from before a move of its root.
         made_by: The commit that selected version and packages, if it is known, and no merge; else "".
         renamed_from: The entry of another provider, with the same version and hashes, that gave way to it in the commit
             that made it, or in an uncommitted change.
@@ -70,6 +71,7 @@ class EntryHistory(Struct, frozen=True):
     merge: str = ""
     readable_commit: str = ""
     without_new: frozenset[str] = frozenset()
+    paths: Mapping[str, str] = {}
     made_by: str = ""
     renamed_from: LockEntry | None = None
     was_required: bool = False

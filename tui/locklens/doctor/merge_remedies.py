@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from locklens.doctor.affected import excluding
 from locklens.doctor.model import Remedy, TrustCost
-from locklens.doctor.past_remedies import fix_entry
+from locklens.doctor.past_remedies import changes_since, fix_entry
 from locklens.doctor.remedies import fix_file
 from locklens.errors import ConfigurationError
 from locklens.lockfile.merge import MergeSide, merge, share_packages
@@ -69,11 +69,9 @@ def fix_syntax(one: Affected) -> Iterator[Remedy]:
 
 def _conflict_diff(x: Examined) -> str:
     """Return the command that shows a conflict: both sides, or since the newest readable commit; "" without one."""
-    is_staged = x.lock.conflict is not None and x.lock.conflict.is_staged
-    since = () if is_staged else (x.history.readable_commit[:12],)
-    if not (is_staged or x.history.readable_commit):
-        return ""
-    return shell_words([*x.shell.git, "diff", *since, "--", x.lock.path])
+    if x.lock.conflict is not None and x.lock.conflict.is_staged:
+        return shell_words([*x.shell.git, "diff", "--", x.lock.path])
+    return changes_since(x, x.history.readable_commit) if x.history.readable_commit else ""
 
 
 def _clashes(x: Examined) -> tuple[MergeConflict, ...] | None:

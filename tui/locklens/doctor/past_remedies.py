@@ -92,10 +92,19 @@ def restored(one: Affected, past: PastEntry, note: str = "", upgraded: str = "")
         yield replace(found, is_partial=is_partial)
 
 
+def changes_since(x: Examined, commit: str) -> str:
+    """Return the command that shows what has changed in the lock file since a commit."""
+    was = f"{commit[:12]}:{x.history.paths[commit]}" if commit in x.history.paths else commit[:12]
+    return shell_words([*x.shell.git, "diff", was, "--", x.lock.path])
+
+
 def restored_file(x: Examined, commit: str) -> Remedy:
     """Return the remedy that restores the whole lock file of a commit; hashes that come with it have to be reviewed."""
     revision = commit[:12]
     command = shell_words([*x.shell.git, "restore", "-s", revision, "--", x.lock.path])
+    if (path := x.history.paths.get(commit)) is not None:
+        here = posixpath.normpath(posixpath.join(x.shell.top, x.lock.path))
+        command = f"{shell_words([*x.shell.git, 'show', f'{revision}:{path}'])} > {shell_words([here])}"
     note = "all that was changed in the file since then is lost"
     cost = _NONE if commit in x.history.without_new else _LOW
     return Remedy("restore-file", f"Restore the lock file of commit {revision}", 1, cost, 0, command, note)

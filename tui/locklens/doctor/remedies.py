@@ -16,7 +16,15 @@ from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
-from locklens.doctor.past_remedies import earlier, fitting_past, fix_entry, moved_file, restored, restored_file
+from locklens.doctor.past_remedies import (
+    changes_since,
+    earlier,
+    fitting_past,
+    fix_entry,
+    moved_file,
+    restored,
+    restored_file,
+)
 from locklens.doctor.provider_remedies import (
     NEW_DECISION,
     fix_constraint,
@@ -353,8 +361,7 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
     x = one.examined
     if not x.history.readable_commit:
         return
-    revision = x.history.readable_commit[:12]
-    command = shell_words([*x.shell.git, "diff", revision, "--", x.lock.path])
+    command = changes_since(x, x.history.readable_commit)
     title = "Look at what changed since the last readable commit, and fix that line"
     yield Remedy("show-change", title, 1, _NONE, 0, command)
     whole = restored_file(x, x.history.readable_commit)
@@ -417,8 +424,7 @@ def _migration_shown(one: Affected) -> Remedy:
     """Return the remedy that shows what OpenTofu wrote over the entry of a commit, whether it is committed or not."""
     x = one.examined
     title = "Review what OpenTofu wrote" + ("" if x.origins.is_committed else ", then commit it")
-    command = shell_words([*x.shell.git, "diff", x.history.tool_commit[:12], "--", x.lock.path])
-    return one.alone.remedy("show-change", title, _LOW, 0, command)
+    return one.alone.remedy("show-change", title, _LOW, 0, changes_since(x, x.history.tool_commit))
 
 
 def fix_download(one: Affected) -> Iterator[Remedy]:

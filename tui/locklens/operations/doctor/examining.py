@@ -218,6 +218,7 @@ class Examiner:
             merge=merge,
             readable_commit=history.newest_readable(lock.path) if is_lost else "",
             without_new=history.without_new_hashes(lock),
+            paths=history.other_paths(lock),
             made_by=made_by,
             renamed_from=history.renamed_from(lock, one.entry, made_by),
             was_required=self._was_required(one),
@@ -292,9 +293,8 @@ class Examiner:
         twin = twin_of(one.address)
         if one.address is None or twin is None or twin in one.root.lock.by_address:
             return ""
-        commit, later = self._history.last_with(one.root.lock.path, twin)
-        has_both = commit != "" and self._history.entry_in(commit, one.root.lock.path, one.address) is not None
-        return commit if later <= 1 and not has_both else ""
+        commit, later, lock = self._history.last_with(one.root.lock.path, twin)
+        return commit if later <= 1 and one.address not in lock.by_address else ""
 
     def _with_requirements(
         self, one: DoctorSubject, others: Mapping[str, ElsewhereEntry], shared: Mapping[str, frozenset[str]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import dropwhile, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -13,10 +12,11 @@ from locklens.doctor.model import Onset
 from locklens.hashes import count_by_scheme, packages_of
 from locklens.lockfile import LockFile, pinned
 from locklens.lockfile.parse import parse
+from locklens.project.lock_history import PAST_COMMITS, LockCommits, ancestors, walked
 from locklens.text import clauses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.doctor import ElsewhereEntry
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 SECONDS = len("2026-11-21T14:02:11")
 """The length of a moment, to the second."""
-
-
-PAST_COMMITS = 100
-"""The most commits of one lock file that are read: years of them, even with automated changes."""
 
 _MOST_MERGES = 200
 """The most merges among which the one is looked for that left an entry out."""
@@ -57,6 +53,7 @@ class LockHistory:
 
     def __init__(self, repository: Repository | None) -> None:
         self._git = repository
+        self._commits = LockCommits(repository) if repository is not None else None
         self._read: dict[str, list[_CommittedLock]] = {}
         self._blames: dict[tuple[str, int], tuple[BlamedLine, ...]] = {}
 
@@ -78,7 +75,7 @@ class LockHistory:
         now = pinned(locks[0].lock.entry(address))
         maker = _maker(locks, lambda lock: pinned(lock.entry(address)) == now)
         assert maker is not None  # the newest lock file fits
-        before = _ancestors(locks, maker)
+        before = ancestors(locks, maker)
         of_line = [one for one in locks if one.commit in before]
         own = _states([maker, *sorted(of_line, key=lambda one: one.commit not in maker.parents[:1])], address)
         if len(own) > 1:
@@ -86,7 +83,8 @@ class LockHistory:
             others = _states([one for one in locks if one.commit not in before], address)
             own[2:2] = [one for one in others if pinned(one.entry) not in known]
         elif own[0].entry is None:
-            own = self._left_out(lock_path, address) or own
+            paths = dict.fromkeys((lock_path, *(one.lock.path for one in locks)))
+            own = next(filter(None, (self._left_out(path, address) for path in paths)), own)
         return self._with_lenders(lock_path, own)
 
     def _left_out(self, lock_path: str, address: ProviderAddress) -> list[PastEntry]:
@@ -95,18 +93,18 @@ class LockHistory:
         Git passes over such a branch: the lock file is what it was before the merge. [] where no merge left it out.
         """
         added = self._repository.touching_anywhere(lock_path, PAST_COMMITS)
-        found = ((one, self.entry_in(one.commit, lock_path, address)) for one in added)
+        found = ((one, self._entry_in(one.commit, lock_path, address)) for one in added)
         branch, entry = next(((one, entry) for one, entry in found if entry is not None), (None, None))
         if branch is None:
             return []
         for merge in reversed(self._repository.merges_since(branch.commit, _MOST_MERGES)):
-            if self.entry_in(merge.commit, lock_path, address) is None:
-                if not any(self.entry_in(parent, lock_path, address) for parent in merge.parents):
+            if self._entry_in(merge.commit, lock_path, address) is None:
+                if not any(self._entry_in(parent, lock_path, address) for parent in merge.parents):
                     return []  # the branch itself removed it
                 return [PastEntry(merge.commit, merge.date, None), PastEntry(branch.commit, branch.date, entry)]
         return []
 
-    def entry_in(self, commit: str, lock_path: str, address: ProviderAddress) -> LockEntry | None:
+    def _entry_in(self, commit: str, lock_path: str, address: ProviderAddress) -> LockEntry | None:
         """Return the entry of a provider in a commit's lock file; None without one."""
         data = self._repository.show(commit, lock_path)
         return parse(data, lock_path).entry(address) if data is not None and str(address).encode() in data else None
@@ -117,9 +115,9 @@ class LockHistory:
         """Return the states of an entry with the last commit of each, and the commits that other files share.
 
         Only the newest states are looked up. The other files are lock files with the provider: each shares those of the
-        states' first and last commits in which it has the same entry.
+        states' first and last commits in which it has the same entry, also where its root was moved with this one.
         """
-        if not others:
+        if not others or self._commits is None:
             return past, {}
         found = list(past)
         held: dict[str, LockEntry] = {}
@@ -128,29 +126,32 @@ class LockHistory:
                 continue
             ended = f"{past[number - 1].commit}^" if number else "HEAD"
             last = self._repository.resolve(ended) if self._repository.has_commit(ended) else ""
-            last = last if last and self._has(last, lock_path, state.entry) else state.commit
+            there = self._commits.path_in(last, lock_path) if last else None
+            last = last if there is not None and self._has(last, there, state.entry) else state.commit
             found[number] = replace(state, last=last)
             held.update(dict.fromkeys((state.commit, last), state.entry))
+        paths = {path: self._commits.known_paths(path) for path in others}
         return tuple(found), {
-            path: frozenset(commit for commit, entry in held.items() if self._has(commit, path, entry))
-            for path in others
+            path: frozenset(
+                commit for commit, entry in held.items() if any(self._has(commit, one, entry) for one in known)
+            )
+            for path, known in paths.items()
         }
 
     def _has(self, commit: str, lock_path: str, entry: LockEntry) -> bool:
         """True if a lock file has an entry with the same version and hashes in a commit."""
-        data = self._repository.show(commit, lock_path)
-        there = parse(data, lock_path).entry(entry.address) if data is not None else None
-        return pinned(there) == pinned(entry)
+        return pinned(self._entry_in(commit, lock_path, entry.address)) == pinned(entry)
 
     def since_of(self, other: ElsewhereEntry) -> str:
         """Return the date of the commit that made an entry as it is; "" if it is not committed so."""
         past = self.past(other.lock_file, other.entry.address)
         return past[0].date if past and pinned(past[0].entry) == pinned(other.entry) else ""
 
-    def last_with(self, lock_path: str, address: ProviderAddress) -> tuple[str, int]:
-        """Return the newest commit whose lock file has a provider, "" for none, and the number of later ones."""
+    def last_with(self, lock_path: str, address: ProviderAddress) -> tuple[str, int, LockFile]:
+        """Return the newest commit whose lock file has a provider, "" for none, the number of later ones, and it."""
         states = enumerate(self._locks(lock_path))
-        return next(((one.commit, later) for later, one in states if address in one.lock.by_address), ("", 0))
+        found = ((one.commit, later, one.lock) for later, one in states if address in one.lock.by_address)
+        return next(found, ("", 0, LockFile.absent(lock_path)))
 
     def last_where(self, lock_path: str, is_it: Callable[[LockFile], bool]) -> str:
         """Return the newest commit of a lock file whose contents fit; "" for none."""
@@ -225,6 +226,10 @@ class LockHistory:
         """Return the newest commit whose lock file can be read; "" if there is none."""
         return self.last_where(lock_path, lambda lock: lock.exists and lock.is_valid)
 
+    def other_paths(self, lock: LockFile) -> dict[str, str]:
+        """Return the path of a lock file in each of its commits from before a move of its root."""
+        return {one.commit: one.lock.path for one in self._locks(lock.path) if one.lock.path != lock.path}
+
     def without_new_hashes(self, lock: LockFile) -> frozenset[str]:
         """Return the commits whose lock file has no hash that the one here and the newest readable commit lack."""
         states = {one.commit: _locked_hashes(one.lock) for one in self._locks(lock.path)}
@@ -252,28 +257,16 @@ class LockHistory:
     def made(self, lock: LockFile, past: Sequence[PastEntry], now: LockEntry | None) -> tuple[str, str]:
         """Return the commit that selected version and packages of an entry if it is a merge, and if it is none.
 
-        "" is any other. A later commit may have changed the `h1`, or moved the file. It is no merge where it has no
-        parent, or its only one has another known state; a merge where some parent has.
+        "" is any other. A later commit may have changed the `h1`. It is no merge where it has no parent, or its only
+        one has another known state; a merge where some parent has.
         """
         if now is None or not past or pinned(past[0].entry) != pinned(now):
             return "", ""
         maker, _ = self._selecting(lock.path, now)
         parents = self._repository.commit(maker.commit).parents
-        if parents == 1 and not maker.parents and (path := self._path_before(lock, now)) != lock.path:
-            before = [*dropwhile(lambda one: not one.lock.exists, self._whole(path))]
-            was = before[0].lock.entry(now.address) if before else None
-            if was is None or _selected(was) != _selected(now):
-                return "", ""
-            maker, _ = self._selecting_in(before, was)
-            parents = self._repository.commit(maker.commit).parents
         if parents > 0 and not maker.parents:
             return "", ""  # what was before it is not known
         return (maker.commit, "") if parents > 1 else ("", maker.commit)
-
-    def _path_before(self, lock: LockFile, now: LockEntry) -> str:
-        """Return the path that the lock file had in the newest commit that git blames for an entry's lines."""
-        blamed = self._blamed(lock, now)
-        return max(blamed, key=lambda one: one.date).path if blamed else lock.path
 
     def _blamed(self, lock: LockFile, now: LockEntry) -> tuple[BlamedLine, ...]:
         """Return the commit of each line of an entry; git is asked once."""
@@ -285,9 +278,7 @@ class LockHistory:
 
     def _selecting(self, lock_path: str, now: LockEntry) -> tuple[_CommittedLock, LockEntry | None]:
         """Return the commit that selected version and packages of a committed entry, and the entry before it."""
-        return self._selecting_in(self._whole(lock_path), now)
-
-    def _selecting_in(self, locks: list[_CommittedLock], now: LockEntry) -> tuple[_CommittedLock, LockEntry | None]:
+        locks = self._whole(lock_path)
         maker = _maker(locks, lambda lock: _selected(lock.entry(now.address)) == _selected(now))
         assert maker is not None  # the newest lock file has the entry
         before = next((one for one in locks if one.commit in maker.parents[:1]), None)
@@ -318,7 +309,7 @@ class LockHistory:
         """Return the entries of the newest readable commit of a lock file, before the newest state that is not."""
         locks = self._locks(lock.path)
         broken = next((one for one in locks if one.lock.problems and not lock.problems), None)
-        before = _ancestors(locks, broken) if broken is not None else {one.commit for one in locks}
+        before = ancestors(locks, broken) if broken is not None else {one.commit for one in locks}
         found = next((one for one in locks if one.commit in before and one.lock.exists and one.lock.is_valid), None)
         if found is None:
             return ()
@@ -346,7 +337,7 @@ class LockHistory:
         if not having:
             return None
         first, was = having[-1]
-        is_first = all(one is first or first.commit in _ancestors(locks, one) for one, _ in having)
+        is_first = all(one is first or first.commit in ancestors(locks, one) for one, _ in having)
         return PastEntry(first.commit, first.date, was) if is_first else None
 
     def _with_lenders(self, lock_path: str, states: Iterable[PastEntry]) -> tuple[PastEntry, ...]:
@@ -400,26 +391,25 @@ class LockHistory:
         broken = {one.commit: one.parents for one in locks if not one.lock.is_complete}
         whole = (one for one in locks if one.commit not in broken)
         return [
-            one._replace(parents=tuple(each for each in _walked(one.parents, broken) if each not in broken))
+            one._replace(parents=tuple(each for each in walked(one.parents, broken) if each not in broken))
             for one in whole
         ]
 
     def _locks(self, lock_path: str) -> list[_CommittedLock]:
         if lock_path not in self._read:
-            found = []
-            for one in self._git.touching(lock_path, PAST_COMMITS) if self._git is not None else ():
-                data = self._repository.show(one.commit, lock_path)
-                lock = parse(data, lock_path) if data is not None else LockFile.absent(lock_path)
-                found.append(_CommittedLock(one.commit, one.date, one.parents, lock))
-            self._read[lock_path] = found
+            self._read[lock_path] = [
+                _CommittedLock(commit, date, parents, parse(data, path) if data is not None else LockFile.absent(path))
+                for commit, date, parents, path, data in (
+                    self._commits.of(lock_path) if self._commits is not None else ()
+                )
+            ]
         return self._read[lock_path]
 
     def onset(self, lock: LockFile, past: tuple[PastEntry, ...], now: LockEntry) -> Onset:
         """Return the commit that made the entry as it is.
 
-        Where the file's own history begins with the entry, the file may have been moved: then it is told by the history
-        of the path that it had, else by the newest commit that git blames for the entry's lines, unless the one with
-        which the history begins is among them.
+        Where the file's history begins with the entry, that is the newest one which git blames for the entry's lines,
+        unless the one with which the history begins is among them.
         """
         before = past[0].entry if past else None
         if before is None or pinned(before) != pinned(now):
@@ -429,8 +419,6 @@ class LockHistory:
             return Onset("", change="its lines differ from the committed ones")
         newest = max(blamed, key=lambda one: (one.commit == past[0].commit, one.date))
         older = past[1] if len(past) > 1 else None
-        if older is None and newest.path != lock.path and (moved := self._before_move(newest.path, now)) is not None:
-            return moved
         if older is not None:
             onset = self._onset_by(past[0], older.entry, now)
             return replace(onset, change=clauses(onset.change, self._selecting_words(lock.path, past[0].commit, now)))
@@ -447,19 +435,6 @@ class LockHistory:
         is_merge = self._repository.commit(maker.commit).parents > 1
         what = "merged" if is_merge else _change(before, maker.lock.entry(now.address) or now)
         return f"{what} by {self._commit_words(maker)}"
-
-    def _before_move(self, path: str, now: LockEntry) -> Onset | None:
-        """Return the commit that made an entry as it is at the path that its file had before; None if none did there.
-
-        The lines that are left of an entry do not tell which commit took others away.
-        """
-        states = _states(self._whole(path), now.address)
-        pairs = zip_longest(states, states[1:])
-        found = next(((one, older) for one, older in pairs if pinned(one.entry) == pinned(now)), None)
-        if found is None:
-            return None
-        maker, older = found
-        return self._onset_by(maker, older.entry if older is not None else None, now)
 
 
 def _selected(entry: LockEntry | None) -> object:
@@ -481,22 +456,6 @@ def _maker(locks: Sequence[_CommittedLock], fits: Callable[[LockFile], bool]) ->
         found = before
         parents = (known[parent] for parent in found.parents if parent in known)
         before = next((one for one in parents if fits(one.lock)), None)
-    return found
-
-
-def _ancestors(locks: Sequence[_CommittedLock], commit: _CommittedLock) -> set[str]:
-    """Return the commits of a lock file that are before one of them."""
-    return {*_walked(commit.parents, {one.commit: one.parents for one in locks})}
-
-
-def _walked(commits: Sequence[str], parents: Mapping[str, Sequence[str]]) -> dict[str, None]:
-    """Return commits, and those that are reached from them over parents that are known."""
-    found, waiting = dict[str, None](), [*commits]
-    while waiting:
-        one = waiting.pop(0)
-        if one not in found:
-            found[one] = None
-            waiting += parents.get(one, ())
     return found
 
 

@@ -22,7 +22,7 @@ from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import within
 from locklens.operations.doctor import changed_at
-from locklens.operations.doctor.history import PAST_COMMITS, LockHistory
+from locklens.operations.doctor.history import LockHistory
 from locklens.operations.doctor.later_writes import LaterWrites
 from locklens.operations.root_modules import (
     Root,
@@ -35,6 +35,7 @@ from locklens.operations.root_modules import (
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.git import Repository
 from locklens.project.gittree import RevisionTree, SparseWorkTree
+from locklens.project.lock_history import PAST_COMMITS
 from locklens.project.tree import OverlayTree, WorkTree, folder_of
 from locklens.versions import Constraints
 
@@ -57,7 +58,7 @@ _MOST_READ = 200
 _OF_UNLOCKED = frozenset({"not-locked", "provider-unknown", "no-matching-release"})
 """Errors about a provider that the lock file does not have, or need not have."""
 
-_MOST_COMMITS = 10
+_PAST_COMMITS = 10
 """The most commits before HEAD that are read for a requirement which no root has any more."""
 
 _MOST_FOLDERS = 5_000
@@ -501,7 +502,7 @@ class LogRoots:
         repository = self._checkout.repository
         if repository is None or repository.is_unborn:
             return self._trees_at_the_log
-        last = (one.commit for one in repository.touching(".", 1 + _MOST_COMMITS))
+        last = (one.commit for one in repository.touching(".", 1 + _PAST_COMMITS))
         commits = dict.fromkeys((repository.resolve("HEAD"), *last))
         return (*self._trees_at_the_log, *(RevisionTree(repository, one) for one in commits))
 

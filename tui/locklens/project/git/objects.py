@@ -245,14 +245,12 @@ class BlamedLine(Struct, frozen=True):
         commit: Its full id; "" for a line that is not committed.
         date: Time of the commit, ISO 8601 in UTC.
         is_boundary: True if git finds no parent of the commit: it has none, or the clone lacks them.
-        path: The file in that commit, as git writes it: another one before a move, quoted where it is odd.
     """
 
     line: int
     commit: str
     date: str
     is_boundary: bool
-    path: str = ""
 
 
 def read_blame(output: bytes) -> tuple[BlamedLine, ...]:
@@ -260,7 +258,6 @@ def read_blame(output: bytes) -> tuple[BlamedLine, ...]:
     found: list[tuple[int, str]] = []
     seconds: dict[str, int] = {}
     boundaries: set[str] = set()
-    paths: dict[str, str] = {}
     commit = ""
     for text in output.decode("utf-8", "replace").split("\n"):
         if text.startswith("\t"):
@@ -271,12 +268,10 @@ def read_blame(output: bytes) -> tuple[BlamedLine, ...]:
         elif text.startswith("committer-time "):
             number = text.removeprefix("committer-time ")
             seconds[commit] = int(number) if number.isdecimal() and len(number) < _MOST_DIGITS else 0
-        elif text.startswith("filename "):
-            paths[commit] = text.removeprefix("filename ")
         elif text == "boundary":
             boundaries.add(commit)
     return tuple(
-        BlamedLine(line, named, moment_of(seconds.get(commit, 0)), commit in boundaries, paths.get(commit, ""))
+        BlamedLine(line, named, moment_of(seconds.get(commit, 0)), commit in boundaries)
         for line, commit in found
         for named in (commit if commit.strip("0") else "",)
     )
