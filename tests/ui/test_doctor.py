@@ -136,7 +136,7 @@ async def test_a_pasted_log_is_diagnosed_and_its_fix_lands_on_preview(opened: Op
 async def test_what_changes_on_disk_is_diagnosed_again_from_the_first_row(
     opened: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("locklens.ui.shell.review_loader.LOOK_SECONDS", 0.05)
     async with opened("h1-missing") as on:
         await on.paste(Path("ci.log").read_text("utf-8"))
         await on.press("j", "enter")
@@ -158,7 +158,7 @@ async def test_what_changes_on_disk_is_diagnosed_again_from_the_first_row(
 async def test_a_detail_stays_open_while_its_run_is_diagnosed_again(
     opened: Opening, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
-    monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("locklens.ui.shell.review_loader.LOOK_SECONDS", 0.05)
     async with opened("hand-edit") as on:
         await on.paste(Path("ci.log").read_text("utf-8"))
         await on.pilot.resize_terminal(*size)

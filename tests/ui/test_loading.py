@@ -176,7 +176,7 @@ async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
         return looks[-1]
 
     monkeypatch.setattr(FileWatch, "poll", counted)
-    monkeypatch.setattr(review_loader, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(review_loader, "LOOK_SECONDS", 0.05)
     file = tmp_path / "infra/prod/network/main.tf"
     file.parent.mkdir(parents=True)
     file.write_text("1")

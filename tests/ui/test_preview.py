@@ -747,6 +747,29 @@ async def test_a_stale_file_is_planned_again(opening: Opening, top: Path) -> Non
         assert lock.read_bytes().startswith(b"# mine\n")
 
 
+@pytest.mark.parametrize("is_noticed", [False, True])
+async def test_a_plan_from_another_configuration_is_not_written(
+    opening: Opening, top: Path, monkeypatch: pytest.MonkeyPatch, *, is_noticed: bool
+) -> None:
+    monkeypatch.setattr("locklens.ui.preview.LOOK_SECONDS", 0.05 if is_noticed else 1000.0)
+    async with opening() as on:
+        await on.open(Prune(where(top, "a")))
+        main_tf = top / "a/main.tf"
+        main_tf.write_text(main_tf.read_text("utf-8") + "# another requirement\n", "utf-8")
+        now = contents(top)
+        if is_noticed:
+            await until(on, lambda: "a file changed on disk after planning: r plans again" in on.status)
+        await on.press("enter")
+        await until(on, lambda: "a file changed on disk after planning: r plans again" in on.status)
+        assert contents(top) == now
+        assert "NOT WRITTEN" in on.plan
+        assert "a/main.tf: changed on disk since it was read" in on.plan
+        await on.press("r")
+        await on.ready()
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+
+
 async def test_nothing_to_write(opening: Opening, top: Path) -> None:
     async with opening() as on:
         on.want(Format(where(top, "a")))

@@ -283,7 +283,7 @@ pytestmark = pytest.mark.usefixtures("quick_looks")
 
 @pytest.fixture
 def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("locklens.ui.shell.review_loader.LOOK_SECONDS", 0.05)
 
 
 async def test_a_range_selects_both_sides(running: Running, top: Path) -> None:

@@ -122,7 +122,7 @@ async def test_marks_that_a_filter_hides_are_staged_too(running: Running, tmp_pa
 async def test_a_file_that_changed_meanwhile_is_refused(
     running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 1000.0)
+    monkeypatch.setattr("locklens.ui.shell.review_loader.LOOK_SECONDS", 1000.0)
     top = two_roots(tmp_path)
     async with running(source_of(top), size=(160, 70)) as on:
         await on.press("a")

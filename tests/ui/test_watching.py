@@ -20,7 +20,7 @@ from locklens.operations.comparison import USUAL_SIDES, Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.ui.phrases import changed_on_disk
-from locklens.ui.shell.review_loader import names_of_files
+from locklens.ui.shell.watching import names_of_files
 
 
 def source_of(top: Path, base: Base = USUAL_SIDES) -> LockLens:
@@ -29,7 +29,7 @@ def source_of(top: Path, base: Base = USUAL_SIDES) -> LockLens:
 
 @pytest.fixture(autouse=True)
 def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("locklens.ui.shell.review_loader._LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("locklens.ui.shell.review_loader.LOOK_SECONDS", 0.05)
 
 
 def paths(on: Driver) -> set[str]:

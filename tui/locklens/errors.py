@@ -4,7 +4,7 @@ LockLensError               str() is one sentence; .hint is the next step or ""
  +- ExhaustedError          the input takes more memory or nesting than this process can handle
  +- ConfigurationError      path, line: user input (arguments, .tf, CLI configuration)
  |   +- UsageError          an invalid command line
- |   +- StaleLockFileError  a file to write changed on disk since it was read
+ |   +- StaleLockFileError  a file of a plan changed on disk since it was read
  |   +- UnmergedFileError   ours, theirs: a file that is not merged in the index
  |   +- MissingModulesError modules cannot be read; there is an option to continue without them
  +- SourceError             source, address: no usable answer of a registry or mirror
@@ -113,7 +113,7 @@ class UsageError(ConfigurationError):
 
 
 class StaleLockFileError(ConfigurationError):
-    """A lock file, or another file of the same plan, changed since the plan was made."""
+    """A file that a plan writes, or was made from, changed since the plan was made."""
 
 
 class SourceError(LockLensError):

@@ -145,6 +145,20 @@ class LockLens:
             return watch_of(comparison, None, self.request.policy, since_ns=since_ns)
         return None
 
+    def watch_disk(self) -> FileWatch:
+        """Return the watch of all files on disk that a plan may be made from: the repository's, else the folder's."""
+        from pathlib import Path
+
+        from locklens.errors import NoRepositoryError
+        from locklens.project.folders import FileWatch
+        from locklens.project.git import Repository
+
+        try:
+            with Repository.discover(self.folder) as repository:
+                return FileWatch(Path(repository.top))
+        except NoRepositoryError:
+            return FileWatch(self.folder)
+
     def review(
         self, *, on_event: Callable[[ReviewEvent], None] = lambda _: None, cancel: threading.Event | None = None
     ) -> Review:

@@ -26,6 +26,7 @@ from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.screen import LockLensScreen, file_below, has_editor
+from locklens.ui.shell.watching import LOOK_SECONDS, DiskLook, names_of_files
 from locklens.ui.views import DOCTOR, ExaminedProvider, ViewWanted, examined_failure
 from locklens.ui.why import inside_request, show_inside
 from locklens.ui.widgets import Bar
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from locklens.operations.plan import Plan
     from locklens.operations.plan.review import PlanReview
     from locklens.operations.write.apply import Operation
+    from locklens.project.folders import FileWatch
     from locklens.review.model import Review
     from locklens.ui.widgets import BarLayout
 
@@ -125,6 +127,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._review = review
         self._job = Job(self, "plan")
         self._writing = Job(self, "write")
+        self._disk = DiskLook(self, self._keep)
         self.add_class("-planning", update=False)  # as long as nothing is styled, that is for nothing
         self._begin()
 
@@ -135,6 +138,8 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._downloads = Downloads()
         self._items: tuple[plan_pane.Item, ...] = ()
         self._in_full = False
+        self._watch: FileWatch | None = None
+        """The files that the plan may be made from, as they were before it; None until it is being made."""
 
     def compose(self) -> ComposeResult:
         """Yield head, plan, detail, status and keys."""
@@ -151,6 +156,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         self.left.focus()
         self._make_plan()
         self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
+        self.set_interval(LOOK_SECONDS, self._look)
         self._show()
         self._show_detail()
 
@@ -185,6 +191,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         def plan(run: Run) -> PlanReview | LockLensError | None:
             """Make the plan and its review; None where there is nothing to review."""
             reach = partial(run.tell, self._reach)
+            run.tell(self._take_watch, self._source.watch_disk())
             made = self._source.plan(self._operation, self._review, on_root=reach, on_event=hear, cancel=run.cancel)
             run.tell(self._take_plan, made)
             if not made.proposal.files:
@@ -204,6 +211,19 @@ class PreviewScreen(LockLensScreen[Closed]):
     def _hear_review(self, event: ReviewEvent) -> None:
         if isinstance(event, Progress):
             self._progress = Reading(event.done, event.total, event.what)
+
+    def _take_watch(self, watch: FileWatch) -> None:
+        self._watch = watch
+
+    def _look(self) -> None:
+        """Check for files that changed since the plan was made from them, while it can be written."""
+        if self._watch is not None and not refusal(self.standing):
+            self._disk.look(self._watch, self._take_changed_files)
+
+    def _take_changed_files(self, paths: tuple[str, ...]) -> None:
+        plan = self._known.plan
+        if paths and plan is not None and self._known.stage is PlanStage.READY:
+            self._keep(_stale(paths, plan))
 
     def _reach(self, root: str) -> None:
         self._known = replace(self._known, roots=(*self._known.roots, root))
@@ -331,10 +351,17 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._known = replace(self._known, stage=PlanStage.WRITING, error=None)
         self._show()
         proposal = replace(standing.plan.proposal, message=standing.message)
-        self._writing.start(lambda _: self._source.apply(proposal), self._end, self._keep)
+        plan, watch = standing.plan, self._watch
+
+        def write(_: Run) -> tuple[str, ...]:
+            if watch is not None and plan.proposal.files and (paths := watch.poll()):
+                raise _stale(paths, plan)
+            return self._source.apply(proposal)
+
+        self._writing.start(write, self._end, self._keep)
 
     def _keep(self, error: LockLensError) -> None:
-        """Stay open after a write that failed."""
+        """Stay open after a write that failed, or that would be of a plan from other files."""
         stage = PlanStage.STALE if isinstance(error, StaleLockFileError) else PlanStage.READY
         self._known = replace(self._known, stage=stage, error=error)
         self._show()
@@ -521,3 +548,10 @@ class PreviewScreen(LockLensScreen[Closed]):
     def action_undo(self) -> None:
         """Show where undo is available."""
         self.refuse("undo: leave the Preview first (esc), then press Z")
+
+
+def _stale(paths: Iterable[str], plan: Plan) -> StaleLockFileError:
+    """Return the error of a plan that was made from other files than there are now."""
+    first, *others = names_of_files(paths, plan.proposal.top)
+    more = f", and so did {counted(len(others), 'other file')}" if others else ""
+    return StaleLockFileError(f"changed on disk since it was read{more}", path=first, hint="r plans again")

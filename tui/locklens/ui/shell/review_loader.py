@@ -9,7 +9,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
 
 from textual.message import Message
@@ -24,15 +23,16 @@ from locklens.operations.review.request import (
     ProvingPlanned,
     RootsKnown,
 )
-from locklens.project import LOCK_FILE
 from locklens.storage.preferences import MarkStore
 from locklens.text import counted
 from locklens.ui.phrases import PARTIALLY_WATCHED
 from locklens.ui.shell import Job, Run, Throttle, after
 from locklens.ui.shell.bars import Reading
+from locklens.ui.shell.watching import LOOK_SECONDS, DiskLook, names_of_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
+    from pathlib import Path
 
     from textual.timer import Timer
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 _Marks: TypeAlias = "Mapping[str, frozenset[str] | None]"
 _Result = TypeVar("_Result")
-_LOOK_SECONDS = 1.0
 _SHOW_SECONDS = 0.1
 """Shortest time between two updates of the screen."""
 
@@ -94,8 +93,7 @@ class ReviewLoader(Widget):
         """The key of the stored marks: stable for a repository across runs."""
         self._watch: FileWatch | None = None
         self._loading = Job(self, "review")
-        self._looking = Job(self, "watch")
-        self._look_throttle = Throttle(0)
+        self._disk = DiskLook(self, self._take_failure)
         self._changed: tuple[str, ...] = ()
         self._draft: Review | None = None
         self._known: dict[str, RootReview] = {}
@@ -112,7 +110,7 @@ class ReviewLoader(Widget):
     def on_mount(self) -> None:
         """Start loading and watching."""
         self.reload()
-        self.set_interval(_LOOK_SECONDS, self._look)
+        self.set_interval(LOOK_SECONDS, self._look)
 
     def reload(self, *, is_fresh: bool = False) -> None:
         """Reload everything; a root's shown facts stay until as many are known again."""
@@ -240,15 +238,7 @@ class ReviewLoader(Widget):
         """Check for changed files, unless a load is reading them or the screen is hidden."""
         if self._watch is None or not self.screen.is_current or self._is_reading:
             return
-        if not self._looking.is_running and not self._look_throttle.wait(time.monotonic()):
-            take = partial(self._take_changed_files, self._loading.runs)
-            self._looking.start(partial(self._poll, self._watch), take, self._take_failure)
-
-    def _poll(self, watch: FileWatch, _: Run) -> tuple[str, ...]:
-        began = time.monotonic()
-        paths = watch.poll()
-        self._look_throttle.took(began, time.monotonic())
-        return paths
+        self._disk.look(self._watch, partial(self._take_changed_files, self._loading.runs))
 
     def _take_changed_files(self, load: int, paths: tuple[str, ...]) -> None:
         """Load again where watched files changed since they were read, by the load of that number."""
@@ -341,16 +331,6 @@ def _is_settled(root: RootReview) -> bool:
 
 def _is_of_same_files(root: RootReview, other: RootReview) -> bool:
     return (root.old.data, root.new.data) == (other.old.data, other.new.data)
-
-
-def names_of_files(paths: Iterable[str], top: Path | None) -> tuple[str, ...]:
-    """Names of changed files, lock files alone if one is among them: the path below `top`, else or in git the name."""
-    names: dict[str, bool] = {}
-    for path in map(Path, paths):
-        below = path.relative_to(top) if top is not None and path.is_relative_to(top) else None
-        is_own = below is not None and below.parts[0] != ".git"
-        names[below.as_posix() if below is not None and is_own else path.name] = path.name == LOCK_FILE
-    return tuple(name for name, is_lock in names.items() if is_lock or not any(names.values()))
 
 
 class MarkKeeper:
