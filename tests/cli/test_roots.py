@@ -15,24 +15,27 @@ from kit.repositories import copy_of
 
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
-from locklens.dialect import TERRAFORM
+from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.install.context import hashes_command
 from locklens.lockfile import LockEntry
 from locklens.lockfile.render import render
+from locklens.project.clifiles import this_platform
 from locklens.versions import Version
 
 LOCK = ".terraform.lock.hcl"
 ROOTS = ("live/eu/a", "live/eu/b", "live/us/a", "other")
 
 
-def locking(*versions: str) -> bytes:
+def locking(*versions: str, tool: Dialect = TERRAFORM) -> bytes:
+    """A lock file of providers in the form "TYPE VERSION" or "HOST/TYPE VERSION", of Terraform's registry without one."""
     entries = []
     for text in versions:
         name, _, version = text.partition(" ")
-        address = ProviderAddress(TERRAFORM.default_host, "hashicorp", name)
+        host, _, name = name.rpartition("/")
+        address = ProviderAddress(host or TERRAFORM.default_host, "hashicorp", name)
         zh = f"zh:{hashlib.sha256(text.encode()).hexdigest()}"
         entries.append(LockEntry(address, Version.parse(version), "", (zh,), 0))
-    return render(entries, TERRAFORM)
+    return render(entries, tool)
 
 
 @pytest.fixture
@@ -229,6 +232,49 @@ def test_init_and_lock_name_the_roots_below(run: Run) -> None:
         assert "no configuration in this folder; roots below: live/eu/a, " in run(command, "--dry-run")[2]
     said = run("-C", "live", "lock", "--dry-run", "--root", "eu")[2]
     assert "no configuration in this folder; roots below: eu/a, eu/b; select with --root DIR" in said
+
+
+def test_a_name_without_a_host_is_of_the_registry_of_a_roots_own_tool(run: Run, top: Path) -> None:
+    def lock(version: str) -> bytes:
+        return locking(f"aws {version}", f"{OPENTOFU.default_host}/aws {version}", tool=OPENTOFU)
+
+    (top / "tofu").mkdir()
+    (top / "tofu" / LOCK).write_bytes(lock("5.0.0"))
+    (top / "tofu/main.tofu").write_text("locals {}\n")
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "both")
+    (top / "tofu" / LOCK).write_bytes(lock("5.1.0"))
+    aws, deciding = f"{OPENTOFU.default_host}/hashicorp/aws", ("--reason", "r", "--by", "n", "--dry-run", "--offline")
+    said = {
+        ("why", "aws", "--offline"): f"tofu  {aws}  (OpenTofu)\n",
+        ("stage", "aws", "--dry-run"): "tofu: hashicorp/aws 5.0.0 -> 5.1.0 would be staged\n",
+        ("restore", "aws", "--dry-run"): "tofu: hashicorp/aws 5.1.0 would become 5.0.0\n",
+        ("prune", "aws", "--dry-run"): "tofu: hashicorp/aws 5.1.0 would be removed\n",
+        ("inspect", "aws", "--offline"): f"{aws} {this_platform()}  5.0.0",
+        ("accept", "LK007", "aws", *deciding): f'+provider = "{aws}"\n',
+    }
+    for words, line in said.items():
+        _, out, err = run(*words, "--", "tofu")
+        assert line in out + err, (words, out, err)
+        assert "registry.terraform.io/hashicorp/aws 5" not in out + err, words
+
+
+def test_names_that_are_ambiguous_are_told_in_full(run: Run, top: Path) -> None:
+    other = f"{OPENTOFU.default_host}/aws"
+    (top / "other" / LOCK).write_bytes(locking(f"{other} 5.1.0"))
+    (top / "other/main.tf").write_text("")
+    git(top, "commit", "-qam", "other")
+    both = f"{OPENTOFU.default_host}/hashicorp/aws", f"{TERRAFORM.default_host}/hashicorp/aws"
+    for words in (("why", "--offline"), ("stage", "--dry-run"), ("restore", "--dry-run"), ("prune", "--dry-run")):
+        roots = () if words[0] == "why" else ("--all-roots",)
+        for name in ("aws", "hashicorp/aws"):
+            status, _, err = run(words[0], name, *words[1:], *roots)
+            assert status == 2
+            assert err.startswith(
+                f"error: ambiguous provider '{name}': {both[0]} or {both[1]}\nhint: use one of these\n"
+            )
+        for name in both:
+            assert "ambiguous" not in run(words[0], name, *words[1:], *roots)[2]
 
 
 def test_what_cannot_be_selected(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

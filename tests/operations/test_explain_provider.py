@@ -349,7 +349,7 @@ def test_a_provider_that_is_part_of_the_tool(tmp_path: Path) -> None:
 
 
 MIXED: dict[str, str | bytes] = {
-    "main.tf": requiring("hashicorp/aws ~> 5.0", "acme/aws", "acme/x", "example.com/acme/x"),
+    "main.tf": requiring("hashicorp/aws ~> 5.0", "acme/aws", "acme/x", "example.com/acme/x", "hashicorp/zürich"),
     ".terraform.lock.hcl": lock("hashicorp/tls 4.0.0", "acme/x 1.0.0"),
 }
 
@@ -363,6 +363,7 @@ MIXED: dict[str, str | bytes] = {
         (f"{TF.upper()}:443/hashicorp/aws", f"{TF}/hashicorp/aws"),
         ("tls", f"{TF}/hashicorp/tls"),
         ("acme/x", f"{TF}/acme/x"),
+        (f"{TF}/hashicorp/xn--zrich-kva", f"{TF}/hashicorp/zürich"),
         ("example.com/acme/x", "example.com/acme/x"),
     ],
 )
@@ -375,7 +376,7 @@ def test_a_provider_may_be_typed_in_short(tmp_path: Path, typed: str, meant: str
     ("typed", "words", "hint"),
     [
         ("aws", "ambiguous provider 'aws': acme/aws or hashicorp/aws", "use one of these"),
-        ("x", "ambiguous provider 'x': acme/x or example.com/acme/x", "use one of these"),
+        ("x", "ambiguous provider 'x': example.com/acme/x or registry.terraform.io/acme/x", "use one of these"),
         ("asw", "the root does not require or lock 'asw'", "did you mean hashicorp/aws?"),
         ("hashicorp/tsl", "does not require or lock", "did you mean hashicorp/tls?"),
         ("zzzzzz", "does not require or lock", "required or locked here: acme/aws, acme/x, example.com/acme/x, "),

@@ -146,6 +146,14 @@ def _punycode(label: str) -> str:
     return label if label.isascii() else "xn--" + label.encode("punycode").decode()
 
 
+def from_ascii(name: str) -> str:
+    """Return a namespace or type from its punycode, which no name is itself; any other text unchanged."""
+    try:
+        return name[4:].encode("ascii").decode("punycode") if name.startswith("xn--") else name
+    except UnicodeError:
+        return name
+
+
 def normalise_part(text: str) -> str:
     """Return a namespace, type or local name in the form that addresses are compared by.
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.addresses import ProviderAddress, normalise_host, normalise_namespace, normalise_part
+from locklens.addresses import ProviderAddress, from_ascii, normalise_host, normalise_namespace, normalise_part
+from locklens.dialect import DIALECTS
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.lockfile import unread_words
 from locklens.project import LOCK_FILE
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from locklens.dialect import Dialect
     from locklens.operations.root_modules import Root
 
 _GLOB = re.compile(r"[*?\[]")
@@ -136,22 +139,32 @@ def resolve_providers(
         ConfigurationError: It is invalid, ambiguous, or found in no root.
     """
     name = _Wanted.parse(text)
-    matching = {root.path: name.among(root) for root in roots}
-    if is_of_upgrade and _ambiguous(roots, matching):
+    matching = {root.path: name.among(root.providers, root.tool, replaced=dict(root.migration.moved)) for root in roots}
+    tools = [root.tool for root in roots]
+    if is_of_upgrade and _ambiguous(zip(tools, matching.values(), strict=True)):
         known = {root.path: root.configuration.required() | root.by_record for root in roots}
         required = {path: tuple(one for one in matching[path] if one in known[path]) for path in matching}
         matching = required if any(required.values()) else matching
-    if names := _ambiguous(roots, matching):
-        raise ConfigurationError(f"ambiguous provider {text!r}: {_listing(names, 'or')}", hint="use one of these")
+    _refuse_ambiguous(text, zip(tools, matching.values(), strict=True))
     if not any(matching.values()):
         raise _not_found(text, roots)
     return matching
 
 
-def named_among(text: str, addresses: Iterable[ProviderAddress]) -> tuple[ProviderAddress, ...]:
-    """Return the addresses that a typed name can mean; errors as in `check_address`."""
+def named_among(
+    text: str, by_root: Iterable[tuple[Dialect, Collection[ProviderAddress]]], *, is_single: bool = False
+) -> tuple[ProviderAddress, ...]:
+    """Return what a typed name means among the addresses of each root, with the root's tool; () for none.
+
+    With `is_single` the name has to mean the same one in all of them.
+
+    Raises:
+        ConfigurationError: It is invalid, or ambiguous.
+    """
     wanted = _Wanted.parse(text)
-    return tuple(sorted(address for address in set(addresses) if wanted.is_match(address)))
+    found = [(tool, wanted.among(addresses, tool)) for tool, addresses in by_root]
+    _refuse_ambiguous(text, found, is_single=is_single)
+    return tuple(sorted({address for _, matching in found for address in matching}))
 
 
 def full_address(text: str, default_host: str) -> ProviderAddress | None:
@@ -178,7 +191,8 @@ class _Wanted(Struct, frozen=True):
             raise ConfigurationError(f"invalid provider address {text!r}: more than three parts", hint=hint)
         try:
             host = normalise_host(parts[0]) if len(parts) == 3 else None
-            names = [*map(normalise_namespace, parts[-2:-1]), normalise_part(parts[-1])]
+            namespace = [normalise_namespace(from_ascii(each)) for each in parts[-2:-1]]
+            names = [*namespace, normalise_part(from_ascii(parts[-1]))]
         except ValueError as error:
             raise ConfigurationError(f"invalid provider address {text!r}: {error}", hint=hint) from error
         return cls(host, names[0] if len(names) == 2 else None, names[-1])
@@ -191,22 +205,63 @@ class _Wanted(Struct, frozen=True):
             and self.host in {None, address.host}
         )
 
-    def among(self, root: Root) -> tuple[ProviderAddress, ...]:
-        """Return the root's matching providers; for NAMESPACE/TYPE, those of the tool's own registry if any match."""
-        matching = sorted(address for address in root.providers if self.is_match(address))
+    def among(
+        self,
+        addresses: Iterable[ProviderAddress],
+        tool: Dialect,
+        *,
+        replaced: Mapping[ProviderAddress, ProviderAddress] = MappingProxyType({}),
+    ) -> tuple[ProviderAddress, ...]:
+        """Return the matching addresses of a root, each once.
+
+        Without a host, the provider of the tool's own registry is meant where the other tool's registry has one of its
+        name, too; for NAMESPACE/TYPE, also where another host has one. `replaced` are those that the tool replaces by
+        others.
+        """
+        matching = sorted(address for address in set(addresses) if self.is_match(address))
         if self.host is not None:
             return tuple(matching)
-        successors = dict(root.migration.moved)
-        matching = [address for address in matching if successors.get(address) not in matching]
-        preferred = [address for address in matching if address.host == root.tool.default_host]
-        return tuple(preferred if preferred and self.namespace is not None else matching)
+        matching = [address for address in matching if replaced.get(address) not in matching]
+        hidden = {one.default_host for one in DIALECTS.values()} if self.namespace is None else None
+        own = {_own(address) for address in matching if address.host == tool.default_host}
+        return tuple(
+            address
+            for address in matching
+            if address.host == tool.default_host
+            or _own(address) not in own
+            or (hidden is not None and address.host not in hidden)
+        )
 
 
-def _ambiguous(roots: Sequence[Root], matching: dict[str, tuple[ProviderAddress, ...]]) -> list[str]:
-    """Return the names of several providers that could be meant; [] for one."""
-    addresses = {address for found in matching.values() for address in found}
-    names = {root.name_of(address) for root in roots for address in matching[root.path]}
-    return sorted(names) if len(addresses) > 1 and len(names) > 1 else []
+def _own(address: ProviderAddress) -> tuple[str, str]:
+    """The name that a provider has in every registry."""
+    return address.namespace, address.type
+
+
+def _ambiguous(
+    matching: Iterable[tuple[Dialect, Collection[ProviderAddress]]], *, is_single: bool = False
+) -> list[str]:
+    """Return names of several providers that could be meant, each of which means one alone; [] for one.
+
+    One name of each root's own tool is one, unless `is_single`.
+    """
+    named: dict[tuple[str, str], set[tuple[ProviderAddress, str]]] = {}
+    for tool, found in matching:
+        for address in found:
+            named.setdefault(_own(address), set()).add((address, address.short(tool.default_host)))
+    shown: list[str] = []
+    for alike in named.values():
+        addresses, names = ({*each} for each in zip(*alike, strict=True))
+        is_one = len(addresses) == 1 or (len(names) == 1 and not is_single)
+        shown += [min(names)] if is_one else map(str, addresses)
+    return sorted(shown) if len(shown) > 1 else []
+
+
+def _refuse_ambiguous(
+    text: str, matching: Iterable[tuple[Dialect, Collection[ProviderAddress]]], *, is_single: bool = False
+) -> None:
+    if names := _ambiguous(matching, is_single=is_single):
+        raise ConfigurationError(f"ambiguous provider {text!r}: {_listing(names, 'or')}", hint="use one of these")
 
 
 def _not_found(text: str, roots: Sequence[Root]) -> ConfigurationError:

@@ -176,10 +176,10 @@ def _address(
     provider: str, locked: Sequence[_Locked], texts: Iterable[str | None], tool: Dialect | None
 ) -> ProviderAddress:
     """Return the one provider that a name stands for among the locked ones; a whole name also by itself."""
-    found = named_among(provider, (one.entry.address for one in locked))
-    if len(found) > 1:
-        named = listing([str(address) for address in found])
-        raise ConfigurationError(f"ambiguous provider {provider!r}: {named}", hint="use one of these")
+    by_root: dict[tuple[str, Dialect], set[ProviderAddress]] = {}
+    for one in locked:
+        by_root.setdefault((one.root, one.tool), set()).add(one.entry.address)
+    found = named_among(provider, ((tool, named) for (_, tool), named in by_root.items()), is_single=True)
     if found:
         return found[0]
     if all(_version(text) is not None for text in texts) or not locked:

@@ -18,6 +18,7 @@ from locklens.machine import locklens_words, path_from_shell
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import Plan, PlannedFile, Scope
 from locklens.operations.plan.builder import PlanBuilder, warn_of_staged
+from locklens.operations.typed_names import named_among
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.policy import POLICY_FILE, Acceptance, Pin, parse, parts_of_pin_name
 from locklens.project.tree import FileSystem
@@ -244,15 +245,12 @@ def named_providers(review: Review, text: str) -> frozenset[ProviderAddress]:
     """Return the changed providers that a typed name stands for: TYPE, NAMESPACE/TYPE or the full address.
 
     Raises:
-        ConfigurationError: It is none of them, or ambiguous.
+        ConfigurationError: It is invalid, ambiguous, or none of them.
     """
-    addresses = {change.address for change in review.changes}
-    found = {one for one in addresses if f"/{one}".endswith(f"/{text}") or text == one.ascii}
-    if len(found) == 1:
+    changed = [(root.tool, {change.address for change in root.changes}) for root in review.roots]
+    if found := named_among(text, changed):
         return frozenset(found)
-    names = listing(sorted(map(str, found or addresses)))
-    if found:
-        raise ConfigurationError(f"ambiguous provider {text!r}: {names}", hint="use one of these")
+    names = listing(sorted({str(address) for _, addresses in changed for address in addresses}))
     hint = f"changed: {names}" if names else "nothing changed; --base REV compares with another revision"
     raise ConfigurationError(f"no change of {text!r}", hint=hint)
 
