@@ -145,9 +145,11 @@ def test_a_root_whose_lock_file_was_deleted_since_the_commit_is_one_that_the_log
     document = doctor(top, "ci.log")
     assert (document["state"], roots_of(document)) == ("open", [["net"]])
     commit = git(top, "rev-parse", "--short=12", "HEAD")
-    words = f"net has no lock file: it was deleted since commit {commit}, which is the newest one of it"
+    words = f"net has no lock file: it was deleted, which is not committed, and commit {commit} has it"
     assert document["causes"][0]["evidence"] == f"acme/netbox is required (net/main.tf:7), and {words}"
-    assert document["remedies"][0]["command"] == f"git restore -s {commit} -- net/.terraform.lock.hcl"
+    assert (
+        document["remedies"][0]["command"] == f"git restore -s {commit} --staged --worktree -- net/.terraform.lock.hcl"
+    )
     (top / "ci.log").write_text(failed("acme/demo", "1.4.2"), "utf-8")
     document = doctor(top, "ci.log")
     assert (document["state"], roots_of(document)) == ("open", [["dns", "net", "newer", "twin"]])

@@ -945,16 +945,36 @@ def test_the_lock_file_that_is_restored_is_the_one_that_was_removed(
     assert "restore-file" not in [one["id"] for one in others]
 
 
-def test_a_lock_file_that_was_deleted_and_not_committed_is_restored(made: Any, doctor: Any) -> None:
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_a_lock_file_that_was_deleted_and_not_committed_is_restored(made: Any, doctor: Any, *, is_staged: bool) -> None:
+    """Restored, it is as the newest commit has it, in the index too, and no commit tells that it was away."""
     folder = made(INCIDENTS["download-damaged"])
-    (folder / LOCK).unlink()
     changed = ("Provider dependency changes detected", "Changes to the required provider dependencies were detected")
-    (folder / "ci.log").write_text(boxed_log(changed), "utf-8")
-    document = doctor(folder, "ci.log", "--", "live/prod")
-    newest = git(folder, "rev-parse", "HEAD")[:12]
-    (evidence,) = (one["evidence"] for one in document["causes"] if one["verdict"] == "yes")
-    assert f"it was deleted since commit {newest}" in evidence
-    assert document["remedies"][0]["command"] == f"git restore -s {newest} -- {LOCK}"
+    lacks = "required by this configuration but no version is selected"
+    missing = ("Inconsistent dependency lock file", f"  - provider registry.terraform.io/acme/demo: {lacks}")
+    later = "live/prod/.terraform.lock.hcl was written here later than the log, as git restore or a checkout does: "
+    newest, log = git(folder, "rev-parse", "--short=12", "HEAD"), folder / "ci.log"
+    for message, words in ((changed, ("ci.log",)), (missing, ("ci.log", "--", "live/prod"))):
+        log.write_text(boxed_log(message), "utf-8")
+        if is_staged:
+            git(folder, "rm", "-q", LOCK)
+        else:
+            (folder / LOCK).unlink()
+        document = doctor(folder, *words)
+        (evidence,) = (one["evidence"] for one in document["causes"] if one["verdict"] == "yes")
+        assert evidence.endswith(f": it was deleted, which is not committed, and commit {newest} has it")
+        fix = document["remedies"][0]
+        assert fix["command"] == f"git restore -s {newest} --staged --worktree -- {LOCK}"
+        assert "commit" not in (fix["note"] or "")
+        git(folder, *shlex.split(fix["command"])[1:])
+        assert git(folder, "status", "--porcelain", "--untracked-files=no") == ""
+        document = doctor(folder, *words)
+        over = f"{later}the error of a run before that is over (run init again), and one after it has another cause"
+        assert (document["state"], over in document["run"]["notes"]) == ("open", True)
+        told = [one for one in document["causes"] if one["id"] == "not-locked"]
+        assert message is changed or told[0]["evidence"].endswith(", or from before the file was written here")
+        os.utime(log, (time.time() + 60,) * 2)
+        assert not [one for one in doctor(folder, *words)["run"]["notes"] if "later than the log" in one]
 
 
 def test_popular_fixes_that_would_hide_a_cause_are_named_once() -> None:

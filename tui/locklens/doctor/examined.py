@@ -218,6 +218,11 @@ class Examined(Struct, frozen=True, dict=True):
         return said is not None and {*said.terms} != {*self.constraints.terms}
 
     @property
+    def is_deleted_here(self) -> bool:
+        """True if the lock file was deleted, and no commit did that."""
+        return not self.lock.exists and any(one.entry is not None for one in self.history.states[:1])
+
+    @property
     def met_release(self) -> bool:
         """True if the failing run met a release, or a package of it, that is not today's.
 

@@ -523,6 +523,10 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return a note on an entry that was changed since an earlier state, where that need not end the error."""
     if x.fitting or x.is_of_other_version:
         return ""
+    if x.message.kind in OF_LACKING | {"readonly-changed"}:
+        is_later = x.history.is_later and x.entry is not None and _is_of_run(x)
+        since = f"{x.lock.path} was written here later than the log, as git restore or a checkout does"
+        return f"{since}: {_over(x, 'that')}" if is_later else ""
     installed, healed, words = x.places.installed, _healed_mirror(x), ""
     if installed is not None and _installed_words(x):
         words = f"what was installed in {posixpath.dirname(installed.shown)} later than the log"

@@ -48,6 +48,7 @@ class EntryHistory(Struct, frozen=True):
         is_constraint_of_here: True if the constraint of the message may be in the configuration, or was in a commit.
         is_file_new: True if the lock file is not committed, or was committed first later than the log, for a root that
             was there before.
+        is_later: True if the lock file was written on this machine later than the log.
         removed_by: The commit that removed the entry, with date and persons; "" for another state, or no entry before.
         is_ignored: True if git ignores the lock file, which is not there.
         left: The entry in the lock file that is still where the root's configuration was before, as git tells, if the
@@ -77,6 +78,7 @@ class EntryHistory(Struct, frozen=True):
     was_required: bool = False
     is_constraint_of_here: bool = True
     is_file_new: bool = False
+    is_later: bool = False
     removed_by: str = ""
     is_ignored: bool = False
     left: ElsewhereEntry | None = None

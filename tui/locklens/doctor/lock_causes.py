@@ -175,15 +175,17 @@ def not_locked(x: Examined) -> Judgement | None:
         if unknown:
             return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
         if x.message.kind == "not-locked":  # what the message says of its run is true, whatever is here
-            return Judgement(_UNKNOWN, f"{words}, and was not for the failing run: {_OF_OTHERS}", LOCK_OF_RUN)
+            words = f"{words}, and was not for the failing run: {_OF_OTHERS}"
+            words = f"{words}, or from before the file was written here" if x.history.is_later else words
+            return Judgement(_UNKNOWN, words, LOCK_OF_RUN)
         return Judgement(_NO, words)
     place = f"{x.own_root} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     if x.history.left is not None:
         place = f"{place}; {x.history.left.lock_file} is still where its configuration was before"
     elif x.history.removed_by:
         place = f"{place}: {x.history.removed_by} removed it"
-    elif not x.lock.exists and x.history.states and x.history.states[0].entry is not None:
-        place = f"{place}: it was deleted since commit {x.history.states[0].commit[:12]}, which is the newest one of it"
+    elif x.is_deleted_here:
+        place = f"{place}: it was deleted, which is not committed, and commit {x.history.states[0].commit[:12]} has it"
     elif x.history.states and x.history.states[0].entry is not None:
         place = f"{place}, where commit {x.history.states[0].commit[:12]} locks {x.history.states[0].entry.version}"
     if x.history.is_ignored:

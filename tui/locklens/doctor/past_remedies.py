@@ -101,7 +101,8 @@ def changes_since(x: Examined, commit: str) -> str:
 def restored_file(x: Examined, commit: str) -> Remedy:
     """Return the remedy that restores the whole lock file of a commit; hashes that come with it have to be reviewed."""
     revision = commit[:12]
-    command = shell_words([*x.shell.git, "restore", "-s", revision, "--", x.lock.path])
+    index = ("--staged", "--worktree") if x.is_deleted_here else ()  # its deletion may be staged, too
+    command = shell_words([*x.shell.git, "restore", "-s", revision, *index, "--", x.lock.path])
     if (path := x.history.paths.get(commit)) is not None:
         here = posixpath.normpath(posixpath.join(x.shell.top, x.lock.path))
         command = f"{shell_words([*x.shell.git, 'show', f'{revision}:{path}'])} > {shell_words([here])}"

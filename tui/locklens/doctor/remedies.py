@@ -313,7 +313,8 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     if was is not None and not x.lock.exists and not x.fitting and x.constraints.admits(was.version):
         refused = list(excluding(x, entries))
         whole = restored_file(x, x.history.readable_commit)
-        yield replace(whole, note=clauses(note, *refused), is_partial=bool(refused))
+        committed = "" if x.is_deleted_here else note
+        yield replace(whole, note=clauses(committed, *refused), is_partial=bool(refused))
     elif x.lock.exists and not x.fitting and (past := fitting_past(x, x.history.states[:2])) is not None:
         yield from restored(one, past, note)
     if x.address is not None and x.configuration.is_of_init(x.address):

@@ -224,6 +224,7 @@ class Examiner:
             was_required=self._was_required(one),
             is_constraint_of_here=self._has_constraint(one),
             is_file_new=history.is_new(lock, self._own_files(one), self._request.logged),
+            is_later=self.copies.is_later(lock.path),
             removed_by=removed_by,
             is_ignored=is_ignored,
             left=self._left(one),

@@ -303,7 +303,7 @@ class LogRoots:
 
     def _without_provider(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error without a provider may be of: of the lock file, or of all that is required."""
-        locks, here = list(self._checkout.locks), self._checkout.here
+        locks, here = list(self._lock_folders), self._checkout.here
         if error.kind == MODULE_MISSING and error.place and not posixpath.isabs(error.place):
             files = {path: posixpath.normpath(posixpath.join(path, error.place)) for path in self._candidates}
             found = [path for path, file in files.items() if self._has_call(file, error)]
