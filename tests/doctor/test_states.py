@@ -443,6 +443,12 @@ def test_a_merge_that_has_the_entry_of_neither_side_is_named_as_one(made: Any, d
     assert (
         found["bad-merge"]["missing"] == "whether a person resolved the conflict: the author or committer of the merge"
     )
+    shallow = folder.with_name("shallow")
+    git(folder, "clone", "-q", "--depth=1", folder.as_uri(), str(shallow))
+    shutil.copy(folder / "ci.log", shallow)
+    document = doctor(shallow, "ci.log")
+    assert merge[:12] not in str(document["causes"]), "nothing is claimed of a merge whose parents are not in the clone"
+    assert f"at least since commit {merge[:12]} " in str(document["run"]["notes"])
 
 
 @pytest.mark.parametrize("cause", ["other-tool", "hand-edit"])

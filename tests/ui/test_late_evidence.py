@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -144,6 +145,29 @@ async def test_nothing_is_ok_in_a_detail_or_in_what_leaves_the_screen_while_regi
         await on.settle()
         assert "infra/a" in "\n".join(line.text for line in on.detail.lines)
         assert "not all is known" not in "\n".join(choice.text for choice in copy_choices(on.current.node))
+
+
+async def test_an_export_is_of_what_was_complete_when_it_was_asked_for(
+    three: Review, running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = StepSource(three)
+    async with running(source, settled=False) as on:
+        await until(on, lambda: bool(source.serving))
+        source.serving[0].end.set()
+        await on.settle()
+        on.screen.action_export("json")
+        await on.pilot.pause()
+        source.served = replace(three, roots=three.roots[:1])
+        on.screen.reload()
+        await until(on, lambda: on.screen.review is not None and len(on.screen.review.roots) == 1)
+        assert on.screen.why_incomplete
+        await on.press("enter")
+        await until(on, lambda: "exported to" in on.text)
+        document = json.loads((tmp_path / "locklens-review.json").read_text("utf-8"))
+        assert [root["path"] for root in document["roots"]] == ["infra/a", "infra/b", "infra/c"]
+        source.serving[1].end.set()
+        await on.settle()
 
 
 async def test_cursor_folds_and_detail_stay_while_rows_change(
