@@ -120,6 +120,34 @@ def test_packages_block_wherever_they_lie(top: Path, capsys: pytest.CaptureFixtu
     assert {one["LK036"]["file"]: path for path, one in found.findings.items()} == BROUGHT
 
 
+DATA = {
+    ".terraform/environment": "which selects the workspace",
+    ".Terraform/terraform.tfstate": "which names the backend",
+    "infra/.terraform/modules/modules.json": "where the tools read modules",
+}
+
+
+@pytest.mark.parametrize("path", DATA)
+def test_what_the_tools_keep_beside_packages_is_not_called_packages(
+    top: Path, capsys: pytest.CaptureFixture[str], path: str
+) -> None:
+    put(top, path)
+    git(top, "add", "--all", "--force")
+    folder = "infra" if path.startswith("infra") else ""
+    words = f"working data of the tools: {path} (1 file), {DATA[path]}"
+    (found,) = Reviewed(capsys).findings[folder].values()
+    assert (found["rule"], found["message"]) == ("LK036", f"the change adds or modifies {words}")
+    assert health(capsys, folder or ".")[folder]["LK036"] == "warn"
+    main(["health", "--offline", "--no-cache", folder or "."], lambda *_: 0)
+    assert f"the repository has {words}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_packages_of_a_module_in_a_data_folder_are_packages(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(top, "infra/.terraform/modules/net/.terraform/providers/x")
+    git(top, "add", "--all", "--force")
+    assert "packages in the repository" in Reviewed(capsys).findings["infra"]["LK036"]["message"]
+
+
 @DIAGONAL
 @HEADS
 @pytest.mark.parametrize("name", [".terraform", "terraform.d", "terraform.d/plugins", "terraform-provisioner-x"])
@@ -581,7 +609,7 @@ def test_health_names_packages_that_git_tracks(tracked: Path, capsys: pytest.Cap
     assert health(capsys, "infra") == {"infra": {"LK036": "warn"}}
     assert health(capsys, "--", "empty") == {"empty": {"LK036": "warn"}}
     main(["health", "--offline", "--no-cache", "--format", "text"], lambda *_: 0)
-    assert "packages in the repository" in capsys.readouterr().out
+    assert "packages or .terraform in git" in capsys.readouterr().out
 
 
 def health(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[str, str]]:

@@ -228,6 +228,24 @@ def packages_folder(path: str) -> str | None:
     return "/".join(parts[:-1]) if folded(parts[-1]).startswith(_PROVISIONER) else None
 
 
+_WORKING_DATA = {
+    "environment": "which selects the workspace",
+    "modules": "where the tools read modules",
+    "terraform.tfstate": "which names the backend",
+}
+"""What the tools keep in a data folder besides packages, and the effect of each."""
+
+
+def working_data(path: str) -> str:
+    """Return the effect of a path of `packages_folder` that holds no packages, a clause; "" for packages."""
+    parts = path.split("/")
+    number = next((number for number, part in enumerate(parts) if _DATA_FOLDER.fullmatch(folded(part))), len(parts))
+    kept = parts[number + 1 :]
+    if not kept or packages_folder("/".join(kept)) is not None or mirror_folder(path) is not None:
+        return ""
+    return _WORKING_DATA.get(folded(kept[0]), "")
+
+
 def mirror_folder(path: str) -> str | None:
     """Return the folder that the path of a package makes a mirror; None for other paths.
 

@@ -18,6 +18,7 @@ from locklens.project.effective_paths import (
     other_spellings,
     packages_by_folder,
     spellings_of_named,
+    working_data,
 )
 from locklens.project.gittree import ListedTree, prefetch_listed
 from locklens.project.moved_roots import find_moved_roots
@@ -127,7 +128,7 @@ def find_roots(
                 # Where nothing is locked and nothing says that the folder is a root, nothing has to be locked.
                 is_module=folder in modules or (folder in others and evidence is None),
                 vendored=brought.get(folder, ()),
-                has_packages=folder in there,
+                has_packages=not all(map(working_data, there.get(folder, ()))),
                 unlocked=evidence,
                 states=tuple(sorted(states)) if folder in configured else (),
                 spellings=spelt.get(folder, {}),

@@ -103,7 +103,7 @@ CHECKS = (
         Need.PACKAGES,
         "hashes",
     ),
-    Check("packages-in-repository", "packages in the repository", ("LK036",), Need.FILES),
+    Check("packages-in-repository", "packages or .terraform in git", ("LK036",), Need.FILES),
     Check("not-satisfied", "constraint not satisfied", ("LK005",), Need.CONSTRAINTS, "upgrade"),
     Check("not-locked", "required but not locked", ("LK006",), Need.REQUIREMENTS, "lock"),
     Check("not-allowed", "not on the allow list", ("LK022",), Need.ENTRIES, asked_by="allow"),

@@ -740,12 +740,18 @@ _ALL = (
         "the lock file is enough, and h1 are unsigned; without a lock file, nothing has to match: the author of the "
         "change can run arbitrary code. The tools run a terraform-provisioner-NAME of the folder that they are run in, "
         "even in place of a built-in provisioner. What .terraform holds beside packages makes the tools read other "
-        "modules, or look for packages elsewhere. A mirror in the repository counts where the settings of the tools "
-        "name it.",
+        "modules, use another workspace or backend, or look for packages elsewhere. A mirror in the repository counts "
+        "where the settings of the tools name it.",
         "Run `git ls-files -s | grep -iE '[.]terraform(/|$)|terraform([.]d|-provi)'`; compare each h1 with that of the "
         "publisher's package.",
         "Remove the files with `git rm -r --cached`, and add .terraform to .gitignore; serve private packages from a "
         "configured mirror.",
+        cases={
+            "working data": RuleWording(
+                "Working data of the tools in the repository: they use it as it is",
+                "Remove the files with `git rm -r --cached`, and add .terraform to .gitignore.",
+            )
+        },
     ),
     Rule(
         "LK037",

@@ -21,7 +21,7 @@ from locklens.trust.authentication import Authentication, AuthenticationOutcome,
 from locklens.trust.continuity import Origin, SignerChange, judge_signer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from locklens.policy import Pin, Policy
     from locklens.releases import ReleaseFacts
@@ -261,11 +261,19 @@ def beside_packages(verdict: Verdict, case: Case, context: RootContext) -> Verdi
     verdict blocks if the change adds both.
     """
     is_added = not case.folders.unproven.isdisjoint(fact.hash for fact in case.change.added)
-    brings_packages = bool(context.vendored)
+    brings_packages = _has_packages(context.vendored)
     if not is_added or not (brings_packages or context.has_packages):
         return verdict
     words = f"{verdict.message}; packages in the repository need no other hash to be installed"
     return replace(verdict, message=words, severity=Severity.BLOCK if brings_packages else Severity.WARN)
+
+
+def _has_packages(paths: Sequence[str]) -> bool:
+    if not paths:
+        return False
+    from locklens.project.effective_paths import working_data
+
+    return not all(map(working_data, paths))
 
 
 UNPROVEN = "LK027"

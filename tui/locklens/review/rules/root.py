@@ -130,13 +130,13 @@ def _brought(root: RootReview) -> Iterator[Verdict]:
     files = root.context.vendored
     if not files:
         return
-    from locklens.project.effective_paths import packages_folder
-
-    taken = _taken(files)
-    mirrored = [path for path in files if packages_folder(path) is None]
+    taken, kept, mirrored = _by_kind(files)
     if taken:
         words = f"the change adds or modifies packages in the repository: {taken[0]} ({counted(len(taken), 'file')})"
         yield Verdict(words, file=taken[0], content=_content(root, taken))
+    if kept:
+        words = f"the change adds or modifies {_kept_words(kept)}"
+        yield Verdict(words, file=kept[0], content=_content(root, kept), case=WORKING_DATA)
     if mirrored:
         words = f"the change adds or modifies packages as in a mirror: {mirrored[0]} ({counted(len(mirrored), 'file')})"
         words += ", which the tools install or run if their settings name the folder"
@@ -150,28 +150,40 @@ def _content(root: RootReview, files: Sequence[str]) -> str:
 def own_packages(paths: Sequence[str]) -> Iterator[Verdict]:
     """Yield the verdict on tracked files that the tools use as packages, whether or not a change touches them."""
     # No change brings them: the owner of the repository may have put them there on purpose.
+    taken, kept, mirrored = _by_kind(paths)
     if words := own_packages_words(paths):
-        yield Verdict(words, file=_taken(paths)[0], severity=Severity.WARN)
-    elif paths:
-        words = f"packages as in a mirror: {paths[0]} ({counted(len(paths), 'file')})"
-        yield Verdict(words, file=paths[0], severity=Severity.INFO)
+        yield Verdict(words, file=taken[0], severity=Severity.WARN)
+    elif kept:
+        words = f"the repository has {_kept_words(kept)}"
+        yield Verdict(words, file=kept[0], severity=Severity.WARN, case=WORKING_DATA)
+    elif mirrored:
+        words = f"packages as in a mirror: {mirrored[0]} ({counted(len(mirrored), 'file')})"
+        yield Verdict(words, file=mirrored[0], severity=Severity.INFO)
 
 
 def own_packages_words(paths: Sequence[str]) -> str:
     """Return a sentence about the tracked paths that the tools use as packages without any setting, or ""."""
-    if taken := _taken(paths):
+    if taken := _by_kind(paths)[0]:
         number = counted(len(taken), "file")
         return f"the repository has what the tools install or run without asking a registry: {taken[0]} ({number})"
     return ""
 
 
-def _taken(paths: Sequence[str]) -> list[str]:
-    """Return the paths that the tools use as packages without any setting."""
-    if not paths:
-        return []
-    from locklens.project.effective_paths import packages_folder
+def _by_kind(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Return the paths that the tools use as packages without any setting, as data, and as packages of a mirror."""
+    taken, kept, mirrored = list[str](), list[str](), list[str]()
+    if paths:
+        from locklens.project.effective_paths import packages_folder, working_data
 
-    return [path for path in paths if packages_folder(path) is not None]
+        for path in paths:
+            (mirrored if packages_folder(path) is None else kept if working_data(path) else taken).append(path)
+    return taken, kept, mirrored
+
+
+def _kept_words(kept: Sequence[str]) -> str:
+    from locklens.project.effective_paths import working_data
+
+    return f"working data of the tools: {kept[0]} ({counted(len(kept), 'file')}), {working_data(kept[0])}"
 
 
 def _not_exact(root: RootReview) -> Iterator[Verdict]:
@@ -225,6 +237,9 @@ _DIFFERENCES_NAMED = 8
 
 NO_BASE, SINCE_FORK, UNREADABLE = "no base", "since fork", "unreadable"
 """The cases of a policy: the base has none, the base did not change it, and the head's cannot be read."""
+
+WORKING_DATA = "working data"
+"""The case of files of a data folder that are no packages."""
 
 CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {
     "LK018": _not_canonical,
