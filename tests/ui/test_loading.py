@@ -88,6 +88,18 @@ async def test_quitting_does_not_wait_for_the_reading(
     assert source.opened[0].closed.is_set()
 
 
+async def test_nothing_is_said_to_pass_where_a_configuration_is_not_read(samples: Samples, running: Running) -> None:
+    root = samples.root("a", status=LockStatus.UNCHANGED, configuration=samples.configuration(missing=("vpc",)))
+    async with running(replace(samples.review(root), lock_files=1)) as on:
+        assert "CI would pass" not in on.text
+        assert "no findings" not in on.text
+        assert not any(" ok " in line for line in on.lines[2:])
+        assert "?     =  unknown: module vpc is not fetched" in on.text
+        assert "1 configuration not read whole" in on.lines[-2]
+        await on.press("s", "b", "b")
+        assert "?     =  a: unknown: module vpc is not fetched" in on.text
+
+
 async def test_nothing_changed(samples: Samples, running: Running) -> None:
     review = samples.review(
         samples.root("a", status=LockStatus.UNCHANGED), samples.root("b", status=LockStatus.UNCHANGED)

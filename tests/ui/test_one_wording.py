@@ -18,16 +18,18 @@ from locklens.lines import Line
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
+from locklens.project.configuration import ConfigurationProblem, MissingModule
 from locklens.releases import NetworkSettings
 from locklens.review.keys import PastUse, signers
-from locklens.review.model import Change, Review, RootReview
-from locklens.review.reports import claimed_word, hashes_of_review, lock_lines, text
+from locklens.review.model import Change, LockStatus, Review, RootReview
+from locklens.review.reports import claimed_word, hashes_of_review, lock_lines, markdown, pipelines, text
 from locklens.review.reports.evidence_lines import shared_problems
 from locklens.review.rules.catalogue import wording_of
 from locklens.storage.cache import Cache
 from locklens.ui.clipboard import markdown_text, review_markdown
 from locklens.ui.hashes.detail import hash_detail
 from locklens.ui.hashes.rows import hash_rows
+from locklens.ui.phrases import verdict
 from locklens.ui.review.detail import detail_lines
 from locklens.ui.review.outline import Grouping, Node, NodeKind, outline
 from locklens.ui.review.rows import marked_words
@@ -133,6 +135,40 @@ def test_a_signer_is_worded_once(sample: tuple[LockLens, Review]) -> None:
     as_of = partial(re.compile(r" as of \S+( \S+)? UTC").sub, "")
     for block, detail in zip(blocks, details, strict=True):
         assert missing(as_of(block), as_of(detail), indent=0) == [], block
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "note"),
+    [
+        ("vpc", "", "unknown: module vpc is not fetched"),
+        ("vpc net", "", "unknown: module vpc is not fetched, and 1 more"),
+        ("", "Unsupported block type", "unknown: the configuration has an error (call.tf:3)"),
+    ],
+)
+def test_what_of_a_configuration_was_not_read_is_worded_once(
+    sample: tuple[LockLens, Review], call: str, error: str, note: str
+) -> None:
+    _, review = sample
+    read = next(root.configuration for root in review.roots if root.configuration and root.configuration.complete)
+    modules = tuple(MissingModule(name, "acme/m/x", "call.tf", 2, "Module not installed") for name in call.split())
+    problems = (ConfigurationProblem("call.tf", 3, 1, error, "", is_error=True),) if error else ()
+    root = replace(
+        review.roots[0],
+        status=LockStatus.UNCHANGED,
+        changes=(),
+        findings=(),
+        configuration=replace(read, missing_modules=modules, problems=problems),
+    )
+    alone = replace(review, roots=(root,), own_findings=(), hosts=())
+    ((node,),) = (section.children for section in outline(alone, Grouping.ROOT))
+    assert (node.kind, node.note) == (NodeKind.NOTE, note)
+    report, summary, suites = (render(alone) for render in (text.render, markdown.render, pipelines.junit_report))
+    assert all(f"unknown: module {name} is not fetched (acme/m/x)" in report for name in call.split())
+    assert (f"configuration error  call.tf:3  {error}" in report) == bool(error)
+    assert "verdict: ok, 1 configuration not read whole" in report
+    assert f"was not read whole: `{root.configuration.unread_reason if root.configuration else ''}`" in summary
+    assert f"<system-out>{note}</system-out>" in suites
+    assert verdict(alone, None, is_asking=False) == (0, "not all checked: exit 0 at --fail-on block")
 
 
 def test_marks_count_distinct_changes_as_reports_do(sample: tuple[LockLens, Review]) -> None:

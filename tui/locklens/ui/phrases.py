@@ -16,7 +16,7 @@ from locklens.install.context import FetchStarted, InstallEvent, PackageArriving
 from locklens.lines import Line, Role, Span, line
 from locklens.review import VERIFIED
 from locklens.review.model import Bump, Change, ChangeKind, Finding, Review
-from locklens.review.reports import failing_words, side_words
+from locklens.review.reports import failing_words, side_words, unread_configurations
 from locklens.text import ID_DIGITS, counted, identity_of, listing, size_words
 
 if TYPE_CHECKING:
@@ -130,9 +130,14 @@ def verdict(review: Review, fail_on: str | None, *, is_asking: bool, is_brief: b
 
 
 def is_unanswered(review: Review) -> bool:
-    """True if a registry failed, or hashes are unverified because none was asked: a verdict is then no approval."""
+    """True if a verdict is no approval.
+
+    A registry failed, hashes are unverified because none was asked, or a configuration could not be read whole.
+    """
+    if unread_configurations(review) or any(host.error is not None for host in review.hosts):
+        return True
     is_silent = review.offline or any(not host.asked for host in review.hosts)
-    return any(host.error is not None for host in review.hosts) or (is_silent and review.hashes.unverified > 0)
+    return is_silent and review.hashes.unverified > 0
 
 
 FINDING_MARK = "finding:"

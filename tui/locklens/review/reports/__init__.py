@@ -28,7 +28,7 @@ from locklens.text import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from locklens.project.configuration import MissingModule
+    from locklens.project.configuration import Configuration, MissingModule
     from locklens.releases import LookupFailure
     from locklens.review.model import SideName
 
@@ -125,6 +125,11 @@ def lost_words(root: RootReview) -> str:
     return root_status_words(root) if root.status is LockStatus.DELETED else ""
 
 
+def root_note(root: RootReview) -> str:
+    """The change of a root's lock file as a file, and what of its configuration is unread; "" if there is neither."""
+    return ", ".join(filter(None, (file_note(root), unread_note(root.configuration))))
+
+
 def file_note(root: RootReview) -> str:
     """The change of a root's lock file as a file; "" if its providers' changes are all."""
     match root.status:
@@ -158,6 +163,22 @@ def fate_words(root: RootReview) -> str:
 def missing_module_words(module: MissingModule) -> str:
     """The module whose requirements are unknown."""
     return f"unknown: module {module.call} is {module.trouble}"
+
+
+def unread_note(configuration: Configuration | None) -> str:
+    """The first part of a configuration that could not be read, with the number of other modules; "" if all was."""
+    if configuration is None or not configuration.unread_reason:
+        return ""
+    if not configuration.missing_modules:
+        return f"unknown: {configuration.unread_reason}"
+    first, *others = configuration.missing_modules
+    return f"{missing_module_words(first)}{f', and {len(others)} more' if others else ''}"
+
+
+def unread_configurations(review: Review) -> str:
+    """The number of configurations that may hold constraints which could not be read; "" where all were read."""
+    number = sum(root.configuration is not None and bool(root.configuration.unread_reason) for root in review.roots)
+    return f"{counted(number, 'configuration')} not read whole" if number else ""
 
 
 def findings_in_words(review: Review) -> str:
@@ -264,7 +285,7 @@ def verdict_words(review: Review) -> str:
     is_unsettled = not all(change.is_settled for change in review.changes)
     verdict = "unknown" if is_unsettled and review.verdict == "ok" else review.verdict
     rest = f"not all is known of {counted(lacking, 'change')}" if lacking and (is_unsettled or not unverified) else ""
-    return ", ".join(filter(None, (verdict, unverified, rest)))
+    return ", ".join(filter(None, (verdict, unverified, rest, unread_configurations(review))))
 
 
 def failing_words(review: Review, fail_on: str | None, *, is_brief: bool = False) -> str:

@@ -126,11 +126,8 @@ class _Comment:
         for problem, number in sorted(problems.items(), key=lambda item: (-item[1], item[0])):
             yield f"- Unknown for {counted(number, 'change')}: {code(problem)}."
         for root in review.roots:
-            configuration = root.configuration
-            if configuration is not None and (configuration.problems or configuration.missing_modules):
-                number = len(configuration.problems) + len(configuration.missing_modules)
-                parts = counted(number, "part")
-                yield f"- {parts} of the configuration of {code(root.path or '.')} could not be read."
+            if root.configuration is not None and (reason := root.configuration.unread_reason):
+                yield f"- The configuration of {code(root.path or '.')} was not read whole: {code(reason)}."
         for note in review.notes:
             yield f"- {code(note)}"
 

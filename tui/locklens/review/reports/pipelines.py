@@ -14,7 +14,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from locklens.review.model import Change, Review, RootReview, Severity
-from locklens.review.reports import phrase
+from locklens.review.reports import phrase, unread_note
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.markdown import MARKER, code
 from locklens.review.rules.catalogue import wording_of
@@ -80,7 +80,8 @@ class _Suite:
             problems = "; ".join(change.evidence.problems) if change.evidence is not None else ""
             yield self._passing(self._name(change), f"unknown: {problems}" if problems else "")
         if not self._found and not self._quiet:
-            yield self._passing("lock file" if self._root is not None else "no findings")
+            name = "lock file" if self._root is not None else "no findings"
+            yield self._passing(name, unread_note(self._root.configuration) if self._root is not None else "")
         yield "</testsuite>"
 
     def _case(self, one: ReportedFinding) -> Iterator[str]:

@@ -24,7 +24,7 @@ from locklens.advisories import ATTRIBUTION, STDLIB, TOOLCHAIN, AdvisoryMatch, L
 from locklens.errors import ConfigurationError
 from locklens.review.inspection import Inspections, each_of
 from locklens.review.model import Review, Severity
-from locklens.review.reports import left_out_words, unverified_words
+from locklens.review.reports import left_out_words, unread_configurations, unverified_words
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.health import limits
 from locklens.review.rules.catalogue import RULES, Rule, explain_rule, wording_of
@@ -96,6 +96,8 @@ def _unchecked(review: Review) -> Iterator[str]:
         elif not host.asked:
             yield f"registry {host.host} was not asked"
     if words := left_out_words(review):
+        yield words
+    if words := unread_configurations(review):
         yield words
     yield from review.notes
 

@@ -18,6 +18,7 @@ from locklens.ui.phrases import (
     MEANINGS,
     compared_words,
     configuration_read,
+    is_unanswered,
     nothing_changed,
     registries_in_short,
     reviewed_words,
@@ -239,7 +240,8 @@ def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
             facts.review, facts.fail_on, is_asking=facts.progress.done is not None, is_brief=is_brief
         )
         hashes = facts.review.hashes
-        role = Role.BLOCK if status else Role.INFO if status is None else Role.WARN if hashes.unverified else Role.GOOD
+        is_doubtful = bool(hashes.unverified) or is_unanswered(facts.review)
+        role = Role.BLOCK if status else Role.INFO if status is None else Role.WARN if is_doubtful else Role.GOOD
         parts.append(Piece(sentence, role))
         if not facts.is_ordered:
             parts.append(_SORTS_ANEW)
@@ -254,6 +256,9 @@ def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
         parts.append(Piece(facts.progress.words, Role.INFO))
     elif facts.review is not None and (problem := registries_in_short(facts.review)):
         parts.append(Piece(problem, Role.WARN))
+    if facts.review is not None and not facts.review.fails(facts.fail_on):
+        # Where findings fail the review, the panel counts these configurations.
+        parts += [Piece(words, Role.WARN) for words in [reports.unread_configurations(facts.review)] if words]
     if facts.review is not None and facts.review.notes:
         parts.append(Piece(counted(len(facts.review.notes), "note"), Role.WARN))
     if facts.grouping is not Grouping.ROOT:

@@ -22,7 +22,7 @@ from locklens.review.model import (
     severity_rank,
     worst,
 )
-from locklens.review.reports import fate_words, file_note
+from locklens.review.reports import fate_words, root_note
 from locklens.ui.phrases import CONFLICT, finding_mark, kind_in_short
 from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, SIGNER, Filter, Grammar
 
@@ -274,7 +274,7 @@ def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: 
     ]
     if not is_match(Candidate(root)):
         return nodes
-    if not root.changes and not root.findings and (note := file_note(root)):
+    if not root.changes and not root.findings and (note := root_note(root)):
         nodes.append(Node(f"note:{root.path}", NodeKind.NOTE, note, None, (), root, note=note))
     return nodes
 

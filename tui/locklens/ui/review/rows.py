@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from locklens.hashes import hashes_of_files
 from locklens.lines import Role, Span
 from locklens.review.model import Change, RootReview, Severity
-from locklens.review.reports import SAME_VERSION, fate_words, kind_sign, phrase, severity_span
+from locklens.review.reports import SAME_VERSION, fate_words, kind_sign, phrase, severity_span, unread_note
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
 from locklens.ui.phrases import CONFLICT, FINDING_MARK, finding_mark, kind_in_short, unverified_of
@@ -172,11 +172,12 @@ class RowMaker:
 
 
 def _state(node: Node, *, is_asking: bool) -> Span:
+    is_judged = all(_is_judged(one, is_asking=is_asking) for one in node.subjects)
+    is_unknown = _is_unread(node) or any(one.change.lacks_facts for one in node.subjects)
+    if node.severity is None and is_judged and is_unknown:
+        return Span("?".ljust(_WIDTH_OF_SEVERITY), Role.WARN)  # it could not be checked, so it is not ok
     if node.kind is NodeKind.NOTE:
         return Span(" " * _WIDTH_OF_SEVERITY)
-    is_judged = all(_is_judged(one, is_asking=is_asking) for one in node.subjects)
-    if node.severity is None and is_judged and any(one.change.lacks_facts for one in node.subjects):
-        return Span("?".ljust(_WIDTH_OF_SEVERITY), Role.WARN)  # it could not be checked, so it is not ok
     if node.severity is Severity.BLOCK or is_judged:
         return severity_span(node.severity, width=_WIDTH_OF_SEVERITY)
     sign = "…" if is_asking else "?"
@@ -184,6 +185,12 @@ def _state(node: Node, *, is_asking: bool) -> Span:
         return Span(sign.ljust(_WIDTH_OF_SEVERITY), Role.DIM if is_asking else Role.WARN)
     known = severity_span(node.severity)
     return Span(f"{known.text}{sign}", known.role)
+
+
+def _is_unread(node: Node) -> bool:
+    """True of a root, and of a section with a note about one, whose configuration was not read whole."""
+    about_roots = (one.root for one in (node, *node.children) if one.kind in {NodeKind.SECTION, NodeKind.NOTE})
+    return any(root is not None and bool(unread_note(root.configuration)) for root in about_roots)
 
 
 def state_of_change(root: RootReview, change: Change, *, is_asking: bool) -> Span:
