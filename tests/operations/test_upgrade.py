@@ -64,6 +64,8 @@ class Shelf(RegistrySource):
         self._offered = {name: [Version.parse(text) for text in versions.split()] for name, versions in offered.items()}
         self._unknown = unknown
         self.is_of_mirrors = False
+        self.platforms: tuple[Platform, ...] = (LINUX, MAC, WINDOWS)
+        self.reported: tuple[Platform, ...] = ()
         self.broken: frozenset[str] = frozenset()
         self.days: dict[str, int] = {}
         self.signers: dict[str, str] = {}
@@ -74,7 +76,7 @@ class Shelf(RegistrySource):
         self, addresses: Sequence[ProviderAddress], tool: Dialect
     ) -> Mapping[ProviderAddress, Sequence[ListedVersion] | LockLensError]:
         return {
-            one: [ListedVersion(version, ("5.0",), (LINUX, MAC, WINDOWS)) for version in self._offered[one.type]]
+            one: [ListedVersion(version, ("5.0",), self.platforms) for version in self._offered[one.type]]
             if one.type in self._offered
             else UnavailableError("registry.terraform.io does not answer")
             for one in addresses
@@ -122,7 +124,9 @@ class Shelf(RegistrySource):
         return [
             Diagnostic.of(LockLensError("the signature is wrong", hint="ask"), summary="Could not lock")
             if one.address.type in self.broken
-            else replace(entry(one.address.type, str(one.version), "", *one.platforms), address=one.address)
+            else replace(
+                entry(one.address.type, str(one.version), "", *{*one.platforms, *self.reported}), address=one.address
+            )
             for one in requests
         ]
 
@@ -404,6 +408,52 @@ def test_platforms_that_nobody_knows_are_said(top: Path) -> None:
     )
     shelf.broken = frozenset({"aws"})
     assert not remarks(planned(top, shelf, "aws")), "nothing is locked"
+
+
+_MORE = "L on Hashes, or `locklens lock --platform`, adds others"
+
+
+@pytest.mark.parametrize(
+    ("named", "reported", "unknown", "words"),
+    [
+        ((LINUX,), (), 0, f"locked for linux_amd64: 1 h1 hash instead of 4; {_MORE}"),
+        (
+            (LINUX, WINDOWS),
+            (),
+            0,
+            "locked for linux_amd64, windows_amd64: 2 h1 hashes instead of 4; {} for another platform",
+        ),
+        (
+            (LINUX,),
+            (WINDOWS,),
+            0,
+            "locked for linux_amd64, windows_amd64: 2 h1 hashes instead of 4; {} for another platform",
+        ),
+        ((), (WINDOWS,), 4, "locked for linux_amd64, windows_amd64: 2 h1 hashes instead of 4; {} for another platform"),
+    ],
+)
+def test_the_warning_of_fewer_platforms_names_a_remedy_only_where_there_is_one(
+    top: Path, named: Sequence[Platform], reported: tuple[Platform, ...], unknown: int, words: str
+) -> None:
+    before = ("?a", "?b", "?c", "?d") if unknown else (LINUX, MAC, WINDOWS, Platform("linux", "arm64"))
+    old = replace(entry("aws", "5.1.0"), hashes=tuple(f"h1:aws-5.1.0-{one}" for one in before))
+    lay(top, TWO | {LOCK: [old, entry("tls", "4.2.0")]})
+    shelf = Shelf(OFFERED, unknown=unknown)
+    shelf.platforms, shelf.reported = (LINUX, WINDOWS), reported
+    for shelf.is_of_mirrors, subject in ((False, "5.2.0 has no package"), (True, "the mirror has no package of 5.2.0")):
+        (said,) = remarks(planned(top, shelf, "aws", platforms=tuple(named)))
+        assert said == f"aws: {words.format(subject)}"
+
+
+def test_hashes_that_the_registry_reports_are_no_platforms_that_were_named(top: Path) -> None:
+    old = entry("aws", "5.1.0", "", LINUX, MAC, WINDOWS)
+    lay(top, TWO | {LOCK: [old, entry("tls", "4.2.0")]})
+    shelf = Shelf(OFFERED)
+    shelf.reported = (MAC,)
+    (said,) = remarks(planned(top, shelf, "aws", platforms=(LINUX,)))
+    assert said.endswith(
+        f"locked for linux_amd64 and others that the registry reports: 2 h1 hashes instead of 3; {_MORE}"
+    )
 
 
 # Constraints that are edited

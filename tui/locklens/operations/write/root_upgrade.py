@@ -204,9 +204,7 @@ class RootUpgrade:
         self, address: ProviderAddress, version: Version, platforms: tuple[Platform, ...]
     ) -> tuple[Platform, ...]:
         """Return those of some platforms that the registry lists for a version; all of them if it lists none."""
-        listed = self._offered[address]
-        offered = () if isinstance(listed, LockLensError) else listed
-        available = next((one.platforms for one in offered if one.version == version), ())
+        available = self._listed_platforms(address, version)
         left = tuple(platform for platform in platforms if platform in available)
         if not left or left == platforms:
             return platforms
@@ -218,18 +216,29 @@ class RootUpgrade:
 
     def _warn_of_fewer(self, request: LockRequest, entry: LockEntry) -> None:
         """Warn of platforms that are no longer locked because others were named, or because they are not known."""
-        options = self._request
-        names = ", ".join(map(str, request.platforms))
-        if unknown := self._unknown[request.address]:
-            words = f"the platforms of {counted(unknown, 'old h1 hash', 'old h1 hashes')} are unknown"
-            self._warn(request.address, f"an h1 is locked for {names} only: {words}; {_LOCK_MORE}")
-        prior = self._locked.get(self._migrated.get(request.address, request.address))
+        address, version = request.address, request.version
+        prior = self._locked.get(self._migrated.get(address, address))
         before = len(hashes_of_files(prior.hashes)) if prior is not None else 0
         now = len(hashes_of_files(entry.hashes))
-        if not options.platforms or now >= before:
-            return
-        words = f"locked for {names}: {counted(now, 'h1 hash', 'h1 hashes')} instead of {before}"
-        self._warn(request.address, f"{words}; {_LOCK_MORE}")
+        listed, platforms, more = self._listed_platforms(address, version), request.platforms, _LOCK_MORE
+        unknown = self._unknown[address]
+        if is_whole := 0 < len(listed) <= now:
+            of_mirror = f"the mirror has no package of {version}" if self._source.is_of_mirrors else ""
+            platforms, more = listed, f"{of_mirror or f'{version} has no package'} for another platform"
+        names = ", ".join(map(str, platforms))
+        reported = " and others that the registry reports" if now > len(platforms) else ""
+        if unknown and not is_whole:
+            words = f"the platforms of {counted(unknown, 'old h1 hash', 'old h1 hashes')} are unknown"
+            self._warn(address, f"an h1 is locked for {names}{reported or ' only'}: {words}; {more}")
+        if (self._request.platforms or (unknown and is_whole)) and now < before:
+            words = f"{counted(now, 'h1 hash', 'h1 hashes')} instead of {before}"
+            self._warn(address, f"locked for {names}{reported}: {words}; {more}")
+
+    def _listed_platforms(self, address: ProviderAddress, version: Version) -> tuple[Platform, ...]:
+        """Return the platforms that the registry lists for a version; () if it lists none."""
+        listed = self._offered[address]
+        offered = () if isinstance(listed, LockLensError) else listed
+        return next((one.platforms for one in offered if one.version == version), ())
 
     @property
     def signer_comparisons(self) -> list[tuple[ProviderAddress, Version, Version]]:
