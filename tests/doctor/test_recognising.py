@@ -63,6 +63,14 @@ def test_a_command_line_tells_the_tool_where_no_message_does(before: str, tool: 
     assert read_log(f"{before}\n{failure}".encode()).facts.tool == tool
 
 
+@pytest.mark.parametrize(("ran", "host"), [("terraform", "registry.opentofu.org"), ("tofu", "registry.terraform.io")])
+def test_a_command_line_tells_the_tool_whichever_registry_a_message_names(ran: str, host: str) -> None:
+    name = f"{host}/hashicorp/random"
+    item = f"  - {name}: there is no package for {name} 3.6.3 cached in .terraform/providers"
+    log = f"$ {ran} validate\n\nError: missing or corrupted provider plugins:\n{item}\n"
+    assert read_log(log.encode()).facts.tool == {"tofu": "opentofu"}.get(ran, ran)
+
+
 @pytest.mark.parametrize("turn", [1, -1])
 @pytest.mark.parametrize("jobs", [
     ("$ terraform -chdir=a init", "$ tofu -chdir=b init"),

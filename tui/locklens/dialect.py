@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from locklens.addresses import LEGACY_NAMESPACE, AddressError, ProviderAddress, parse_plain, parse_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 MANUAL_EDITS_COMMENT = "# Manual edits may be lost in future updates."
 """Second line of every lock file that a tool wrote."""
@@ -125,27 +125,32 @@ def dialect_of_header(text: str) -> Dialect | None:
     return next((dialect for dialect in DIALECTS.values() if first == dialect.header), None)
 
 
-_OF_MESSAGES = {
+_OF_WORDS = {
     r"OpenTofu|\btofu init|not signed with a valid signing key": OPENTOFU,
     r"Terraform uses|terraform init|terraform providers": TERRAFORM,
-    r"opentofu\.org": OPENTOFU, r"hashicorp\.com": TERRAFORM,
-}  # fmt: skip
-"""What messages say of the tool, the surest first: either tool may name hosts of both."""
+}
+"""What messages say of the tool, the surest first."""
+
+_OF_HOSTS = {r"opentofu\.org": OPENTOFU, r"hashicorp\.com": TERRAFORM}
+"""Hosts that say less of it: either tool may name those of both, such as the registry of a locked provider."""
 
 
-def dialect_of_messages(words: str) -> Dialect | None:
-    """Return the tool that wrote messages; None where they do not tell.
+def dialect_of_messages(words: str, commanded: Dialect | None = None) -> Dialect | None:
+    """Return the tool that wrote messages, `commanded` being that of the command line; None where nothing tells it.
 
     That is also the one whose registry they leave out before a provider that they name with it, too.
     """
-    for known, tool in _OF_MESSAGES.items():
-        if re.search(known, words):
-            return tool
+    if (told := _matching(_OF_WORDS, words) or commanded or _matching(_OF_HOSTS, words)) is not None:
+        return told
     for tool in DIALECTS.values():
         full = re.findall(rf"(?<![\w./-]){re.escape(tool.default_host)}/([\w-]{{1,99}}/[\w-]{{1,99}})", words)
         if any(re.search(rf"(?<![\w./-]){re.escape(one)} v\d", words) for one in full):
             return tool
     return None
+
+
+def _matching(tools: Mapping[str, Dialect], words: str) -> Dialect | None:
+    return next((tool for known, tool in tools.items() if re.search(known, words)), None)
 
 
 def twin_of(address: ProviderAddress | None) -> ProviderAddress | None:

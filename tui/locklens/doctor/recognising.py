@@ -582,21 +582,17 @@ def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> Log
         if text.startswith("on ") and (match := _PLATFORM.match(text, 3)):
             platforms[match[0]] = 1_000_000
     advice = [line.text for line in lines if _ADVICE.fullmatch(line.text)]
-    commanded = _commanded(lines)
+    named = {match["tool"] for line in lines for match in _COMMAND.finditer(line.text)}
+    commanded = [tool for tool in DIALECTS.values() if tool.command in named]
     if len(commanded) > 1 or len({dialect_of_messages(text) for text in advice if "signing" in text}) > 1:
         tool = version = ""
     elif not tool and errors:
-        ran = dialect_of_messages(" ".join((*(error.text for error in errors), *advice)))
-        tool = ran.name if ran is not None else next(iter(commanded), "")
-    named = [error.platform for error in errors if error.platform]
-    platform = named[0] if named else max(platforms, key=lambda one: platforms[one], default=runner)
+        words = " ".join((*(error.text for error in errors), *advice))
+        ran = dialect_of_messages(words, next(iter(commanded), None))
+        tool = ran.name if ran is not None else ""
+    told = [error.platform for error in errors if error.platform]
+    platform = told[0] if told else max(platforms, key=lambda one: platforms[one], default=runner)
     return LogFacts(tool, version, platform)
-
-
-def _commanded(lines: Sequence[LogLine]) -> list[str]:
-    """Return the tools of all command lines."""
-    named = {match["tool"] for line in lines for match in _COMMAND.finditer(line.text)}
-    return [tool.name for tool in DIALECTS.values() if tool.command in named]
 
 
 def _runner_platform(name: str, rest: str) -> str:
