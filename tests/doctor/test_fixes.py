@@ -692,6 +692,8 @@ def test_a_log_of_a_tool_is_of_a_root_of_that_tool(log: str, root: str, both: Pa
     document = doctor(both, "run.log")
     assert document["facts"]["root"] == root
     assert all(root in one["command"] for one in document["remedies"])
+    if log == MOVED:
+        assert document["causes"][0]["evidence"].endswith(f"locks {RANDOM.provider}")
 
 
 @pytest.mark.parametrize("is_committed", [False, True])
@@ -1090,6 +1092,67 @@ def test_the_entries_that_opentofu_takes_the_versions_of_are_not_pruned_before_i
         run(command)
     assert (random in lock.read_text("utf-8"), '"3.6.3"' in lock.read_text("utf-8")) == (True, True), "not 3.7.2"
     assert doctor(both, *given)["fixed"]
+
+
+CLOUDFLARE = sample_entry("cloudflare/cloudflare", "4.52.0", "~> 4.52")
+LOCKED = {
+    "terraform": lock_file(RANDOM, CLOUDFLARE),
+    "tofu": lock_file(
+        *(replace(one, provider=one.provider.replace(TERRAFORM_HOST, OPENTOFU_HOST)) for one in (RANDOM, CLOUDFLARE)),
+        dialect=OPENTOFU,
+    ),
+}
+
+
+@pytest.mark.parametrize("was", ["", "tofu"], ids=["always-terraform", "first-tofu"])
+def test_a_run_of_opentofu_lacks_the_providers_whose_version_it_takes_over_and_the_others(
+    was: str, both: Path, doctor: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = both / "live/a-terraform"
+    (root / "main.tf").write_text(requires(("hashicorp/random", "~> 3.6"), ("cloudflare/cloudflare", "~> 4.52")))
+    for tool in filter(None, (was, "terraform")):
+        (root / ".terraform.lock.hcl").write_bytes(LOCKED[tool])
+        git(both, "add", "--all")
+        git(both, "commit", "-qm", tool)
+    lines = (
+        "- Reusing previous version of hashicorp/random from the dependency lock file\n"
+        '- Finding cloudflare/cloudflare versions matching "~> 4.52"...\n\n'
+    )
+    log = f"$ tofu -chdir=live/a-terraform init -lockfile=readonly\n{lines}{MOVED}"
+    (both / "ci.log").write_text(f"{log}{_refused('init', OPENTOFU_HOST, 'tofu')}", "utf-8")
+    document = doctor(both, "ci.log")
+    names = [f"{OPENTOFU_HOST}/cloudflare/cloudflare", f"{OPENTOFU_HOST}/hashicorp/random"]
+    held = [(one["id"], one["provider"]) for one in document["causes"] if one["verdict"] == "yes"]
+    assert held == [(cause, name) for cause in ("other-tool", "not-locked") for name in names]
+    fixes = [one for one in document["remedies"] if one["id"] != "use-tool"]
+    assert [one["id"] for one in fixes] == (["restore-entry", "lock"] if was else ["lock"])
+    for fix in fixes:
+        git(both, "checkout", "-q", "--", str(root))
+        prune, _, told = fix["note"].partition(";")[0].partition(" removes what nothing requires, as init would: ")
+        run(fix["command"])
+        capsys.readouterr()
+        run(prune)
+        assert re.findall(r": (\S+) \S+ is removed", capsys.readouterr().out) == told.split(", ")
+        written = (root / ".terraform.lock.hcl").read_text("utf-8")
+        assert (re.findall('^provider "(.*)" {', written, re.MULTILINE), written.count("hashes =")) == (names, 2)
+        assert doctor(both, "ci.log")["fixed"]
+
+
+def test_an_entry_without_hashes_that_opentofu_may_have_written_is_not_said_to_be_edited(
+    both: Path, doctor: Any
+) -> None:
+    """`tofu providers lock` writes one where it takes over the version of Terraform's entry."""
+    lock = both / "live/opentofu/.terraform.lock.hcl"
+    git(both, "add", "--all")
+    git(both, "commit", "-qm", "roots")
+    lock.write_bytes(re.sub(rb"  hashes = \[.*?\]\n", b"", lock.read_bytes(), flags=re.DOTALL))
+    for path in ("direct", "filesystem-mirror"):
+        document = doctor(both, "--install-path", path, "--", "live/opentofu")
+        verdicts = {one["id"]: one["verdict"] for one in document["causes"]}
+        assert (verdicts["h1-missing"], verdicts["hand-edit"]) == ("yes", "unknown")
+        assert "has no hash, so that init accepts any package" in document["causes"][0]["evidence"]
+    run(document["remedies"][0]["command"])
+    assert "hashes = [" in lock.read_text("utf-8")
 
 
 def test_entries_that_were_renamed_are_not_those_of_the_tool_that_wrote_the_file(both: Path, doctor: Any) -> None:

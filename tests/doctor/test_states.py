@@ -496,6 +496,26 @@ def test_a_requirement_that_is_met_now(made: Any, doctor: Any) -> None:
     assert any(note.startswith(words.replace("live/prod", "the top folder")) for note in notes)
 
 
+@pytest.mark.parametrize("is_readonly", [False, True])
+def test_what_a_read_only_run_refuses_besides_is_not_left_to_init(made: Any, doctor: Any, *, is_readonly: bool) -> None:
+    folder = made(INCIDENTS["constraint-conflict"])
+    place, log = folder / "live/prod", folder / "ci.log"
+    (place / "main.tf").write_text(requires(("acme/demo", "~> 1.4"), ("hashicorp/random", "~> 3.6")), "utf-8")
+    locked = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1")
+    (folder / LOCK).write_bytes(lock_file(*locked))
+    option = " -lockfile=readonly" if is_readonly else ""
+    log.write_text(f"$ terraform -chdir=live/prod init{option}\n{log.read_text('utf-8')}", "utf-8")
+    document = doctor(folder, "ci.log")
+    held = [(one["id"], one["provider"].rpartition("/")[2]) for one in document["causes"] if one["verdict"] == "yes"]
+    assert (document["state"] == "fixed", held) == (
+        (False, [("not-required", "netbox"), ("not-locked", "random")]) if is_readonly else (True, [])
+    )
+    whole = lock_file(*locked)
+    (folder / LOCK).write_bytes(whole[: whole.rindex(b"  hashes")] + b"}\n")
+    held = [one["evidence"] for one in doctor(folder, "ci.log")["causes"] if one["id"] == "h1-missing"]
+    assert ["no hash, so that init accepts any package" in one for one in held] == [True]
+
+
 def test_an_entry_without_zh_rules_nothing_out(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["download-damaged"])
     lock = folder / LOCK

@@ -17,6 +17,7 @@ from locklens.doctor import (
     release_causes,
     remedies,
     tool_causes,
+    tool_remedies,
 )
 from locklens.doctor.model import CauseId, CauseVerdict, NotOffered, Trait
 
@@ -163,7 +164,7 @@ CAUSES = (
         "The registries of Terraform and OpenTofu have packages of their own, with different hashes.",
         "The first line of the lock file names the tool that wrote it, each block the registry.",
         tool_causes.other_tool,
-        remedies.fix_tool,
+        tool_remedies.fix_tool,
         Trait.STOPS_INIT | Trait.OF_HASHES,
         rules=("LK002", "LK026", "LK032"),
     ),

@@ -37,7 +37,7 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     row = BY_KIND.get(examined.message.kind)
     suggested = suggested_causes(rules)
     of_roots = (one.id for one in CAUSES if one.traits & (_OF_REFUSED if _is_refused(examined) else Trait.STOPS_INIT))
-    ids = row.causes if row is not None else (*suggested, *of_roots)
+    ids = row.causes if row is not None else tuple(dict.fromkeys((*suggested, *of_roots, *_of_no_hash(examined))))
     causes = []
     for known in (BY_ID[one] for one in ids):
         x = _on_its_platform(examined, known)
@@ -47,6 +47,11 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
                 _of_the_run(cause, x) if is_of_run else cause if is_told else _where_it_is_asked_for(cause, x)
             )
     return most_likely_first(causes, suggested)
+
+
+def _of_no_hash(x: Examined) -> tuple[CauseId, ...]:
+    """Return the cause that an entry without any hash is, which stops no init; () for any other entry."""
+    return (CauseId.H1_MISSING,) if x.entry is not None and not x.entry.hashes else ()
 
 
 def _is_refused(x: Examined) -> bool:
@@ -108,37 +113,36 @@ def _of_the_run(cause: Cause, examined: Examined) -> Cause:
 def standing_causes(examined: Examined) -> list[tuple[Examined, Cause]]:
     """Return the causes for which init fails in the root as it is now, or accepts anything, whatever its log says.
 
-    That is the first confirmed one, and each of what a lock file lacks since it could not be read. What init mends by
-    itself does not count. Of the root's other providers, only the constraints are judged.
+    That is the first confirmed one, and each of what a lock file lacks. What init mends by itself does not count. Of
+    the root's other providers, only the constraints are judged besides.
     """
     x, message = replace(examined, error=None), examined.message
-    is_selecting = message.kind == "no-matching-release" and "-lockfile=readonly" not in message.options
-    mended = {CauseId.NOT_LOCKED} if is_selecting else set[CauseId]()
+    is_readonly = "-lockfile=readonly" in message.options
+    mended = {CauseId.NOT_LOCKED} if message.kind == "no-matching-release" and not is_readonly else set[CauseId]()
     found = (one for one in judge_causes(x) if Trait.ENDED_BY_INIT not in one.traits and one.id not in mended)
     tested = [(x, one) for one in found]
     others = [x.of_provider(entry.address) for entry in x.lock.entries if entry.address != x.address]
     of_others = ((other, _tested(other, BY_ID[CauseId.CONSTRAINT_CONFLICT])) for other in others)
     tested += [(other, cause) for other, cause in of_others if cause is not None]
     certain = [pair for pair in tested if pair[1].verdict is CauseVerdict.YES]
-    return [*certain[:1], *(_lacking(x, message.options) if x.history.is_repaired else ())]
+    return [*certain[:1], *_lacking(x, is_readonly=is_readonly)]
 
 
-def _lacking(x: Examined, options: Sequence[str]) -> Iterator[tuple[Examined, Cause]]:
-    """Yield each provider that a lock file lacks, or lacks hashes of, since it could not be read, with the cause.
+def _lacking(x: Examined, *, is_readonly: bool) -> Iterator[tuple[Examined, Cause]]:
+    """Yield each other provider that a lock file has no hash of, or lacks since it could not be read, with the cause.
 
-    What was never locked is added by init, unless its options let it write nothing.
+    What was never locked is added by init, and what nothing requires is removed, unless the run may write nothing.
     """
-    before = (entry.address for _, entry in locked_states(x.history.before_loss))
-    new = new_requirements(x) if "-lockfile=readonly" in options else ()
-    for address in sorted({*x.lock.by_address, *before, *new}):
-        other = x.of_provider(address)
-        known = BY_ID[CauseId.HAND_EDIT if other.entry is not None else CauseId.NOT_LOCKED]
-        test = lock_causes.lost_hashes if other.entry is not None else lock_causes.not_locked
-        cause = _tested(other, replace(known, test=test)) if other.entry or not other.is_unrequired else None
-        if cause is None and other.entry is not None and not other.entry.hashes:
-            cause = _tested(other, BY_ID[CauseId.H1_MISSING])
-        if cause is not None:
-            yield other, cause
+    before = {entry.address for _, entry in locked_states(x.history.before_loss) if x.history.is_repaired}
+    new = new_requirements(x) if is_readonly else ()
+    for other in map(x.of_provider, sorted({*x.lock.by_address, *before, *new} - {x.address})):
+        if other.entry is None:
+            causes = [] if other.is_unrequired else [_tested(other, BY_ID[CauseId.NOT_LOCKED])]
+        else:
+            lost = _tested(other, replace(BY_ID[CauseId.HAND_EDIT], test=lock_causes.lost_hashes))
+            causes = [lost, *(_tested(other, BY_ID[one]) for one in _of_no_hash(other))]
+            causes += [_tested(other, BY_ID[CauseId.NOT_REQUIRED])] if is_readonly else []
+        yield from ((other, cause) for cause in causes if cause is not None and cause.is_probable)
 
 
 def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
@@ -478,8 +482,8 @@ def _of_providers(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[t
         remedy, one = group[0]
         key: object = number
         if remedy.id in _OF_SEVERAL and remedy.write is not None and one.is_by_roots(remedy):
-            title = remedy.title if remedy.id != "lock" else ""  # which names the provider
-            key = replace(remedy, title=title, command="", size=None, write=replace(remedy.write, providers=()))
+            # The title names the provider, or its version.
+            key = replace(remedy, title="", command="", size=None, write=replace(remedy.write, providers=()))
         alike.setdefault(key, []).append(group)
     joined = []
     for groups in alike.values():
@@ -517,7 +521,8 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
         if remedy.write and (others := sorted(left)):
             unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
         size = None if remedy.is_of_all and has_several.providers and remedy.size else remedy.size
-        note = clauses(remedy.note, *unsaid)
+        pruned = remedies.pruned_words(remedy, [other for _, other in group]) if remedy.id in _LOCKING else ""
+        note = clauses(pruned, remedy.note, *unsaid)
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note)
         is_of_some = has_several.roots and len(roots) < len(everywhere)
         names = {other.examined.name for _, other in group}
@@ -557,8 +562,11 @@ def _kept_first(remedies: Sequence[Remedy]) -> list[Remedy]:
 _OF_RELEASE = frozenset({"lock-platform", "accept-republished", "reinstall", "replace-copy"})
 """Fixes whose commands need the locked release, or a package of it, from the place that has it."""
 
-_OF_SEVERAL = frozenset({"lock", "lock-platform", "restore-entry"})
+_OF_SEVERAL = frozenset({"lock", "lock-platform", "prune", "restore-entry"})
 """Fixes whose commands take several providers."""
+
+_LOCKING = frozenset({"change-constraint", "lock", "restore-entry", "upgrade"})
+"""Fixes whose commands write entries, and remove none."""
 
 _FETCHING = frozenset({"reinstall", "fill-mirror", "retry", "run-again", "use-tool"})
 """Fixes whose commands fetch each package that is not the locked one, and replace what is in its place."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS, twin_of
+from locklens.dialect import DIALECTS, OPENTOFU, twin_of
 from locklens.doctor import is_for_twin, locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import OF_LACKING
@@ -16,6 +16,7 @@ from locklens.doctor.network_causes import mistyped_host
 from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.tool_causes import as_required
 from locklens.hashes import fault_in_words, is_known_scheme, is_well_formed, packages_of
+from locklens.lockfile.update import predecessor
 from locklens.project.configuration import Contributor, constraint_place
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
@@ -508,9 +509,15 @@ def hand_edit(x: Examined) -> Judgement | None:
 
 
 def lost_hashes(x: Examined) -> Judgement | None:
-    """Test if the block has no hashes, or lacks some of those that it had in a commit."""
+    """Test if the block has no hashes, or lacks some of those that it had in a commit.
+
+    One without any is no edit where OpenTofu may have written it: `providers lock` leaves such a block of a provider
+    whose version it takes over, and whose package it was not told to fetch.
+    """
     past = next((one for one in x.history.states if one.accepted), None)
     if x.entry is None or past is None or (was := past.entry) is None or past.borrowed_from:
+        return None
+    if not x.entry.hashes and predecessor(x.entry.address, OPENTOFU) is not None:
         return None
     commit = past.commit
     place, has, is_same = x.place, was.accepted, was.version == x.entry.version
@@ -529,8 +536,13 @@ def lost_hashes(x: Examined) -> Judgement | None:
     return Judgement(_LIKELY, words, missing, command=command, basis=Basis.HASHES, title=title)
 
 
-def without_hashes(x: Examined) -> Judgement:
-    """Return the cause of an entry without hashes, which is one unless the failing run had another."""
+def without_hashes(x: Examined) -> Judgement | None:
+    """Return the cause of an entry without hashes, which is one unless the failing run had another.
+
+    None where it is that of an edit, without a log.
+    """
+    if x.error is None and lost_hashes(x) is not None:
+        return None
     words = f"{x.place}: the block of {x.release} has no hash, so that init accepts any package"
     is_said = x.message.kind in {"", "lock-not-updated"}
     missing = "" if is_said else "the lock file of the failing run"

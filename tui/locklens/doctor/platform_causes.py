@@ -26,14 +26,14 @@ def h1_missing(x: Examined) -> Judgement | None:
     """Test if the `h1` of the platform is locked, which a package in a folder needs."""
     if x.entry is None or x.origins.edited is not None:
         return None
+    if not x.entry.hashes:
+        return without_hashes(x)
     path, platform = x.incident.path, x.platform
     if path is not None and not path.is_unpacked:
         also = "alone" if path.only else "too"
         return Judgement(_NO, f"a package of the path {path} is accepted by its zh {also}")
     zhs = zh_of_packages(len(x.packed))
     if not x.unpacked:
-        if not x.entry.hashes:
-            return without_hashes(x)
         if x.message.kind == "lock-not-updated":
             words = f"no h1 of {x.release} is locked, and init adds that of the package which it installs"
             return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES)

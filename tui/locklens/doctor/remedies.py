@@ -8,23 +8,14 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
-from locklens.doctor import is_for_twin, locked_states, may_read, taken_over
+from locklens.doctor import is_for_twin, locked_states, taken_over
 from locklens.doctor.affected import excluding
 from locklens.doctor.fixed import obstacle_words
 from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
-from locklens.doctor.past_remedies import (
-    changes_since,
-    earlier,
-    fitting_past,
-    fix_entry,
-    moved_file,
-    restored,
-    restored_file,
-)
+from locklens.doctor.past_remedies import changes_since, earlier, fitting_past, moved_file, restored, restored_file
 from locklens.doctor.provider_remedies import (
     NEW_DECISION,
     fix_constraint,
@@ -36,6 +27,7 @@ from locklens.doctor.provider_remedies import (
     with_version,
 )
 from locklens.doctor.reasons import CERTIFICATE_FIXES, ON_THE_WAY, SENSELESS, NetworkReason
+from locklens.lockfile.update import migrated
 from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing, shell_words
@@ -45,6 +37,7 @@ from locklens.versions import newest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from locklens.addresses import ProviderAddress
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
 
@@ -300,12 +293,6 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         added = shell_words([*x.shell.git, "add", "-f", "--", x.lock.path])
         shown = shell_words([*x.shell.git, "check-ignore", "-v", "--", x.lock.path])
         note = f"{note}, which git ignores: {added}, or take out the line that {shown} names"
-    if x.message.kind == "readonly-changed" and not x.configuration.unknown_reason:
-        unrequired = sorted(x.lock.by_address.keys() - x.configuration.required())
-        # Where the log tells what the run searched, nothing else is examined; else most have a fix of their own.
-        orphans = [str(each) for each in unrequired if x.searched_by_run or is_for_twin(each, x.lock, x.configuration)]
-        if orphans:
-            note = f"{one.line('prune')} removes what nothing requires, as init would: {listing(orphans, 3)}; {note}"
     if x.history.left is not None and x.constraints.admits(x.history.left.entry.version):
         yield moved_file(x, x.history.left)
     entries = [entry for _, entry in locked_states(x.history.before_loss)]
@@ -346,15 +333,46 @@ def lock_title(names: Sequence[str]) -> str:
 
 def title_of_several(remedy: Remedy, names: Sequence[str]) -> str:
     """Return the title of a remedy for one provider as it is for several."""
-    if remedy.id == "lock":
-        return lock_title(names)
-    return remedy.title.replace("the entry of", "the entries of").replace("the signed package", "the signed packages")
+    match remedy.id:
+        case "lock":
+            return lock_title(names)
+        case "prune":
+            return _pruned_title(names)
+        case "restore-entry" if remedy.write is not None:  # their versions differ
+            return f"Restore the entries of commit {remedy.write.revision[:12]}"
+        case _:
+            return remedy.title.replace("the signed package", "the signed packages")
+
+
+def pruned_words(remedy: Remedy, group: Sequence[Affected]) -> str:
+    """Return what prune removes after a remedy that locks what a read-only lock file lacked; "" for nothing.
+
+    It keeps the entries of which OpenTofu still takes the version over; lock writes all those that it makes of them.
+    """
+    orphans: set[ProviderAddress] = set()
+    for x in (one.examined for one in group):
+        if x.message.kind != "readonly-changed" or x.entry is not None or x.configuration.unknown_reason:
+            continue
+        required, taken = x.configuration.required(), migrated(x.lock.entries, x.tool)
+        awaited = {old for old, new in taken.moved if new in required - {one.examined.address for one in group}}
+        left = x.lock.by_address.keys() - awaited
+        if remedy.id == "lock":
+            left = {entry.address for entry in taken.entries}
+        # Where the log tells what the run searched, nothing else is examined; else most have a fix of their own.
+        orphans |= {each for each in left - required if x.searched_by_run or is_for_twin(each, x.lock, x.configuration)}
+    line = replace(group[0], roots=tuple(dict.fromkeys(root for one in group for root in one.roots))).line("prune")
+    names = listing(list(map(str, sorted(orphans))), 3)
+    return f"{line} removes what nothing requires, as init would: {names}" if orphans else ""
 
 
 def fix_unrequired(one: Affected) -> Iterator[Remedy]:
     """The entry is removed."""
-    title = f"Remove {one.examined.name} from the lock file, which nothing requires"
+    title = _pruned_title([one.examined.name])
     yield one.alone.written("prune", title, _NONE, 0, one.alone.write("prune"), "then commit the lock file")
+
+
+def _pruned_title(names: Sequence[str]) -> str:
+    return f"Remove {listing(list(names), 3)} from the lock file, which nothing requires"
 
 
 def fix_file(one: Affected) -> Iterator[Remedy]:
@@ -368,64 +386,6 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
     whole = restored_file(x, x.history.readable_commit)
     left = list(excluding(x, (one.entry for one in x.history.before_loss if one.entry is not None)))
     yield replace(whole, note="; ".join((whole.note, *left)), is_partial=bool(left))
-
-
-def fix_tool(one: Affected) -> Iterator[Remedy]:
-    """The tool that wrote the lock file is used, or the entry restored."""
-    x = one.examined
-    writer = x.lock.writer
-    if x.is_unread and x.tool is TERRAFORM:
-        of_tofu = replace(one, examined=replace(x, incident=replace(x.incident, tool=OPENTOFU.name)))
-        title = "Use OpenTofu, if the folder is one of its own (.tofu files)"
-        yield one.alone.remedy("use-tool", title, _LOW, None, of_tofu.next_step)
-        return
-    if x.history.tool_commit and (x.other_registry or x.error is None):
-        yield restored_file(x, x.history.tool_commit)
-        return
-    if writer is not None and x.incident.tool not in {None, writer.name} and may_read(writer, x.root, x.configuration):
-        title = f"Use {writer.product}, which wrote the lock file"
-        as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
-        is_locked = x.entry is None or x.is_taken_over or x.entry.address.host == writer.default_host
-        note = (
-            f"{writer.product} locks what {writer.default_host} has today: entries of another host do not count there"
-        )
-        cost = _NONE if is_locked else _LOW
-        left = _left_by_tool(x, writer.product) if x.message.kind == "readonly-changed" else ""
-        note, refused = clauses("" if is_locked else note, left), one.refused_by(writer)
-        line, is_partial = as_writer.next_step, refused != ""
-        yield one.alone.remedy("use-tool", title, cost, None, line, note, refused, is_partial=is_partial)
-    if x.message.kind in {"provider-unknown", "plugin-missing"}:
-        return  # the entry is right for its own tool
-    if x.message.kind == "entries-migrated":
-        yield _migration_shown(one) if x.history.tool_commit else run_again(one)
-        return
-    if x.error is not None and x.is_taken_over:
-        return  # what it takes over is judged, and mended, as any other entry
-    if x.is_taken_over:
-        yield from upgrade(one, f"Upgrade {x.name}: the new entry replaces that of the other tool's registry")
-        return
-    yield from fix_entry(one)
-
-
-def _left_by_tool(x: Examined, writer: str) -> str:
-    """Return what init has to change with the other tool, too, which has another registry alone; "" for nothing."""
-    if x.configuration.unknown_reason:
-        return ""
-    hosts = {tool.default_host for tool in DIALECTS.values()}
-    locked, required = (
-        {each.short(each.host) if each.host in hosts else str(each) for each in some}
-        for some in (x.lock.by_address, x.configuration.required())
-    )
-    odd = ((locked - required, "not required"), (required - locked, "not locked"))
-    words = [f"{listing(sorted(some), 3)} {'is' if len(some) == 1 else 'are'} {why}" for some, why in odd if some]
-    return f"{' and '.join(words)}: init fails with {writer}, too, until that is fixed" if words else ""
-
-
-def _migration_shown(one: Affected) -> Remedy:
-    """Return the remedy that shows what OpenTofu wrote over the entry of a commit, whether it is committed or not."""
-    x = one.examined
-    title = "Review what OpenTofu wrote" + ("" if x.origins.is_committed else ", then commit it")
-    return one.alone.remedy("show-change", title, _LOW, 0, changes_since(x, x.history.tool_commit))
 
 
 def fix_download(one: Affected) -> Iterator[Remedy]:

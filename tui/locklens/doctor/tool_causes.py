@@ -79,7 +79,8 @@ def other_tool(x: Examined) -> Judgement | None:
     if x.entry is None:
         return _locked_by_other(x, x.address, x.locked_twin) if x.locked_twin is not None else None
     if x.message.kind == "entries-migrated":
-        return Judgement(_YES, f"the message says so, and {x.place} locks {x.address}", basis=Basis.RUN, title=_MOVED)
+        locked = twin_of(x.address) if x.is_taken_over else x.address
+        return Judgement(_YES, f"the message says so, and {x.place} locks {locked}", basis=Basis.RUN, title=_MOVED)
     if x.message.kind == "plugin-missing":
         return _required_of_other(x)
     if x.is_taken_over or x.message.kind in {"readonly-changed", *OF_LACKING, *_OF_RELEASES}:

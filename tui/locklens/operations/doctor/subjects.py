@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
-from locklens.doctor import is_for_twin, may_read
+from locklens.doctor import is_for_twin, may_read, taken_over
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.messages import NO_MESSAGE, OF_VERSIONS, WARNINGS, RecognisedError
 from locklens.errors import ConfigurationError
@@ -213,15 +213,20 @@ class SubjectFinder:
         return DoctorSubject(error, nothing, self.roots.address(error, nothing), None)
 
     def _of_searched(self, error: RecognisedError, paths: Iterable[str]) -> list[DoctorSubject]:
-        """Return the providers that a read-only lock file lacked in the run, and lacks here."""
-        if error.kind != "readonly-changed":
-            return []
-        return [
-            DoctorSubject(error, self.roots.root(path), address, None)
-            for path in paths
-            for address in sorted(filter(None, self.roots.addresses(path, error.searched)))
-            if address not in self.roots.root(path).lock.by_address
-        ]
+        """Return the providers that a read-only lock file lacked in the run, and lacks here.
+
+        Beside those that the run had to find, OpenTofu adds those whose version it takes over.
+        """
+        found = list[DoctorSubject]()
+        for path in paths if error.kind == "readonly-changed" else ():
+            root = self.roots.root(path)
+            searched, reused = (
+                {*filter(None, self.roots.addresses(path, names))} - root.lock.by_address.keys()
+                for names in (error.searched, error.reused)
+            )
+            added = {one for one in reused if taken_over(one, root.lock, root.tool) is not None}
+            found += [DoctorSubject(error, root, one, None) for one in sorted(searched | added)] if searched else []
+        return found
 
     def _of_no_provider(self, error: RecognisedError, paths: Iterable[str]) -> list[DoctorSubject]:
         """Return all providers of roots for an error that names none, such as that of a read-only lock file."""

@@ -1,0 +1,82 @@
+"""The fixes of a run of one tool in a root of the other: the other tool, or the entries of this one. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
+from locklens.doctor import may_read
+from locklens.doctor.model import TrustCost
+from locklens.doctor.past_remedies import changes_since, fix_entry, restored_file
+from locklens.doctor.provider_remedies import upgrade
+from locklens.doctor.remedies import run_again
+from locklens.text import clauses, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from locklens.doctor.affected import Affected
+    from locklens.doctor.examined import Examined
+    from locklens.doctor.model import Remedy
+
+_NONE, _LOW = TrustCost.NONE, TrustCost.LOW
+
+
+def fix_tool(one: Affected) -> Iterator[Remedy]:
+    """The tool that wrote the lock file is used, or the entry restored."""
+    x = one.examined
+    writer = x.lock.writer
+    if x.is_unread and x.tool is TERRAFORM:
+        of_tofu = replace(one, examined=replace(x, incident=replace(x.incident, tool=OPENTOFU.name)))
+        title = "Use OpenTofu, if the folder is one of its own (.tofu files)"
+        yield one.alone.remedy("use-tool", title, _LOW, None, of_tofu.next_step)
+        return
+    if x.history.tool_commit and (x.other_registry or x.error is None):
+        yield restored_file(x, x.history.tool_commit)
+        return
+    if writer is not None and x.incident.tool not in {None, writer.name} and may_read(writer, x.root, x.configuration):
+        title = f"Use {writer.product}, which wrote the lock file"
+        as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
+        is_locked = x.entry is None or x.is_taken_over or x.entry.address.host == writer.default_host
+        note = (
+            f"{writer.product} locks what {writer.default_host} has today: entries of another host do not count there"
+        )
+        cost = _NONE if is_locked else _LOW
+        left = _left_by_tool(x, writer.product) if x.message.kind == "readonly-changed" else ""
+        note, refused = clauses("" if is_locked else note, left), one.refused_by(writer)
+        line, is_partial = as_writer.next_step, refused != ""
+        yield one.alone.remedy("use-tool", title, cost, None, line, note, refused, is_partial=is_partial)
+    if x.message.kind in {"provider-unknown", "plugin-missing"}:
+        return  # the entry is right for its own tool
+    if x.message.kind == "entries-migrated":
+        yield _migration_shown(one) if x.history.tool_commit else run_again(one)
+        return
+    if x.error is not None and x.is_taken_over:
+        return  # what it takes over is judged, and mended, as any other entry
+    if x.is_taken_over:
+        yield from upgrade(one, f"Upgrade {x.name}: the new entry replaces that of the other tool's registry")
+        return
+    yield from fix_entry(one)
+
+
+def _left_by_tool(x: Examined, writer: str) -> str:
+    """Return what init has to change with the other tool, too, which has another registry alone; "" for nothing."""
+    if x.configuration.unknown_reason:
+        return ""
+    hosts = {tool.default_host for tool in DIALECTS.values()}
+    locked, required = (
+        {each.short(each.host) if each.host in hosts else str(each) for each in some}
+        for some in (x.lock.by_address, x.configuration.required())
+    )
+    odd = ((locked - required, "not required"), (required - locked, "not locked"))
+    words = [f"{listing(sorted(some), 3)} {'is' if len(some) == 1 else 'are'} {why}" for some, why in odd if some]
+    return f"{' and '.join(words)}: init fails with {writer}, too, until that is fixed" if words else ""
+
+
+def _migration_shown(one: Affected) -> Remedy:
+    """Return the remedy that shows what OpenTofu wrote over the entry of a commit, whether it is committed or not."""
+    x = one.examined
+    title = "Review what OpenTofu wrote" + ("" if x.origins.is_committed else ", then commit it")
+    return one.alone.remedy("show-change", title, _LOW, 0, changes_since(x, x.history.tool_commit))
