@@ -358,11 +358,12 @@ def test_a_lock_file_that_was_left_behind_is_moved_to_its_configuration(made: An
     (folder / "live/moved").mkdir()
     git(folder, "mv", "live/prod/main.tf", "live/moved/main.tf")
     git(folder, "commit", "-qm", "move the root")
-    document = doctor(folder, "--", "live/moved")
+    document, moved = doctor(folder, "--", "live/moved"), git(folder, "log", "-1", "--format=%h of %cs", "--abbrev=12")
     for cause in document["causes"][:2]:
         assert (cause["id"], cause["verdict"]) == ("not-locked", "yes")
         assert cause["evidence"].endswith(
-            f"and live/moved has no lock file; {LOCK} is still where its configuration was before"
+            f"and live/moved has no lock file; {LOCK} is still where its configuration was before "
+            f"commit {moved} by Ann added live/moved/main.tf"
         )
     first = document["remedies"][0]
     assert (first["id"], first["trust"], first["bytes"]) == ("move-file", "none", 0)

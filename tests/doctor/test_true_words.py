@@ -651,8 +651,10 @@ def test_a_log_of_another_version_asks_for_the_lock_file_of_its_run_alone(made: 
         assert " ".join(needs) == "- the lock file of the failing run: of another root (-- ROOT) or commit"
 
 
-@pytest.mark.parametrize(("incident", "label"), [("constraint-conflict", "LOCKED"), ("not-locked", "")])
-def test_the_commit_of_a_constraint_or_requirement_is_told_beside_that_of_the_entry(
+@pytest.mark.parametrize(("incident", "label"), [
+    ("constraint-conflict", "LOCKED"), ("not-locked", ""), ("wrong-source", ""),
+])  # fmt: skip
+def test_the_commit_of_a_constraint_source_or_requirement_is_told_beside_that_of_the_entry(
     incident: str, label: str, made: Any, doctor: Any
 ) -> None:
     folder = made(INCIDENTS[incident])
@@ -672,6 +674,7 @@ def test_the_commit_of_a_constraint_or_requirement_is_told_beside_that_of_the_en
     git(folder, "add", "live/prod/main.tf")
     git(folder, "commit", "-qm", "root")
     number = int(place.removeprefix("live/prod/main.tf:"))
+    assert incident != "wrong-source" or "source" in lines[number - 1]
     path.write_text(
         "".join((*lines[: number - 1], f"{lines[number - 1].rstrip()} # for DNS\n", *lines[number:])), "utf-8"
     )

@@ -53,6 +53,8 @@ class EntryHistory(Struct, frozen=True):
         is_ignored: True if git ignores the lock file, which is not there.
         left: The entry in the lock file that is still where the root's configuration was before, as git tells, if the
             root has no lock file.
+        left_by: The commit that added a file of the configuration to the root, with date and persons, in a clause; ""
+            if it is not known.
     """
 
     states: tuple[PastEntry, ...] = ()
@@ -82,3 +84,4 @@ class EntryHistory(Struct, frozen=True):
     removed_by: str = ""
     is_ignored: bool = False
     left: ElsewhereEntry | None = None
+    left_by: str = ""

@@ -182,7 +182,8 @@ def not_locked(x: Examined) -> Judgement | None:
         return Judgement(_NO, words)
     place = f"{x.own_root} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     if x.history.left is not None:
-        place = f"{place}; {x.history.left.lock_file} is still where its configuration was before"
+        place = f"{place}; {x.history.left.lock_file} is still where its configuration was before {x.history.left_by}"
+        place = place.rstrip()
     elif x.history.removed_by:
         place = f"{place}: {x.history.removed_by} removed it"
     elif x.is_deleted_here:

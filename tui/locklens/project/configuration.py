@@ -87,6 +87,7 @@ class Requirement(Struct, frozen=True):
         count: How many like it there are in the module: of resources of one kind that use one provider, the first
             stands for all.
         constraint_line: Line on which the constraint begins; 0 without one, and where the lock file recorded it.
+        source_line: Line of the source address; 0 without one.
     """
 
     address: ProviderAddress
@@ -100,6 +101,7 @@ class Requirement(Struct, frozen=True):
     overrides: Hidden | None = None
     count: int = 1
     constraint_line: int = 0
+    source_line: int = 0
 
     @property
     def site(self) -> RequirementSite:
@@ -360,6 +362,7 @@ class RequiredEntry(Declaration, frozen=True):
         constraint: The constraint as written; "" without one.
         constraints: The same, read.
         constraint_line: Line on which it begins; 0 without one.
+        source_line: Line of the source address; 0 without one.
     """
 
     name: str
@@ -367,6 +370,7 @@ class RequiredEntry(Declaration, frozen=True):
     constraint: str
     constraints: Constraints
     constraint_line: int
+    source_line: int = 0
 
 
 class RequiredProviders(Declaration, frozen=True):

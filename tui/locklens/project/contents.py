@@ -361,7 +361,7 @@ def _object_entry(
 ) -> RequiredEntry:
     """Read the object form; of a repeated key the last counts."""
     address = dialect.default_provider(name)
-    constraint, constraints, constraint_line = "", Constraints(), 0
+    constraint, constraints, constraint_line, source_line = "", Constraints(), 0, 0
     for key, item in value.items:
         word = key.value if isinstance(key, hcl.Literal) else None
         if word == "version":
@@ -371,12 +371,12 @@ def _object_entry(
             assert isinstance(item, hcl.Literal)
             constraint, constraints, constraint_line = item.text or "", found, item.place.line
         elif word == "source":
-            address = _source(item, dialect)
+            address, source_line = _source(item, dialect), item.place.line
         elif word == "configuration_aliases":
             _check_aliases(name, item, is_json=is_json)
         else:
             raise _EntryError(key.place.problem("Invalid required_providers object", _KEYS))
-    return RequiredEntry(place, name, address, constraint, constraints, constraint_line)
+    return RequiredEntry(place, name, address, constraint, constraints, constraint_line, source_line)
 
 
 def _source(value: hcl.Expression, dialect: Dialect) -> ProviderAddress:

@@ -113,7 +113,7 @@ class _Gathering:
                 detail = f"Provider {entry.address} is required under the local names {both}."
                 self._refuse(one, "Duplicate required provider", detail, is_error=False)
             seen.setdefault(entry.address, entry.name)
-            written = entry.constraint, entry.constraints, entry.constraint_line
+            written = entry.constraint, entry.constraints, entry.constraint_line, entry.source_line
             self._require(one, entry.address, Contributor.REQUIRED_PROVIDERS, entry.name, *written)
 
     def add_provider(self, one: Placed[ProviderConfiguration]) -> None:
@@ -182,6 +182,7 @@ class _Gathering:
         constraint: str = "",
         constraints: Constraints = _NO_CONSTRAINTS,
         constraint_line: int = 0,
+        source_line: int = 0,
     ) -> None:
         place = one.file, one.item.line, self._key
         self.requirements.append(
@@ -194,6 +195,7 @@ class _Gathering:
                 subject,
                 one.overridden,
                 constraint_line=constraint_line,
+                source_line=source_line,
             )
         )
 

@@ -196,6 +196,7 @@ class Examiner:
         """Return what git and the writes of locklens tell, beside the states of the entry."""
         lock, address, writes, history = one.root.lock, one.address, self._roots.writes, self._history
         removed_by, is_ignored = self._lost(one)
+        left, left_by = self._left(one)
         is_lost = not lock.exists or bool(lock.problems)
         is_repaired = one.message.kind == "lock-invalid" and self.changed.is_repaired(lock)
         damaging_merge, damaging_edit = history.damage(lock) if lock.problems else ("", "")
@@ -227,7 +228,8 @@ class Examiner:
             is_later=self.copies.is_later(lock.path),
             removed_by=removed_by,
             is_ignored=is_ignored,
-            left=self._left(one),
+            left=left,
+            left_by=left_by,
         )
 
     def _chosen(self, one: DoctorSubject, past: Sequence[PastEntry]) -> LockEntry | None:
@@ -271,19 +273,27 @@ class Examiner:
         is_ignored = not one.root.lock.exists and self._history.is_ignored(path)
         return self._history.removed_by(path, one.address), is_ignored
 
-    def _left(self, one: DoctorSubject) -> ElsewhereEntry | None:
-        """Return the committed entry in the one lock file of a folder whose configuration is that of the root now."""
+    def _left(self, one: DoctorSubject) -> tuple[ElsewhereEntry | None, str]:
+        """Return the committed entry in the one lock file of a folder whose configuration is that of the root now.
+
+        With it comes the commit that added the configuration to the root, with the file; "" if that is not known.
+        """
         root, address, tree = one.root, one.address, self._checkout.tree
         if root.lock.exists or address is None or one.fitting:
-            return None
+            return None, ""
         found = []
         for path, other in self._elsewhere(address).items():
-            moved = (posixpath.join(path, posixpath.basename(file)) for file in self._own_files(one))
-            if not configuration_files(tree.list(path), root.tool) and self._had_source(moved, address):
-                found += [
-                    other for state in self._history.past(other.lock_file, address)[:1] if state.entry is not None
-                ]
-        return found[0] if len(found) == 1 else None
+            if configuration_files(tree.list(path), root.tool):
+                continue
+            files = {file: posixpath.join(path, posixpath.basename(file)) for file in self._own_files(one)}
+            moved = next((file for file, before in files.items() if self._had_source([before], address)), None)
+            if moved and any(state.entry is not None for state in self._history.past(other.lock_file, address)[:1]):
+                found.append((other, moved))
+        if len(found) != 1:
+            return None, ""
+        ((left, moved),) = found
+        adder = self._history.added_by(moved)
+        return left, f"{adder} added {moved}" if adder else ""
 
     def _own_files(self, one: DoctorSubject) -> list[str]:
         """Return the files of the root's configuration in its own folder."""

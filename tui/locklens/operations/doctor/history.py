@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from locklens.lines import FilePlace
     from locklens.lockfile import LockEntry
     from locklens.project.git import Repository
-    from locklens.project.git.objects import BlamedLine
+    from locklens.project.git.objects import BlamedLine, TouchingCommit
 
 SECONDS = len("2026-11-21T14:02:11")
 """The length of a moment, to the second."""
@@ -164,6 +164,14 @@ class LockHistory:
             return ""
         words = self._commit_words(past[0])
         return f"{words}, a merge," if self._repository.commit(past[0].commit).parents > 1 else words
+
+    def added_by(self, path: str) -> str:
+        """Return the commit that added a file, with date and persons; "" if it is not committed, or nothing tells."""
+        first = next(iter(self._repository.touching(path, PAST_COMMITS)[-1:]), None)
+        before = f"{first.commit}^" if first is not None else ""
+        if first is None or not self._repository.has_commit(before) or self._repository.show(before, path) is not None:
+            return ""
+        return self._commit_words(first)
 
     def is_new(self, lock: LockFile, files: Iterable[str], logged: str) -> bool:
         """True if a lock file is not committed, or was added later than the log, to a root that was there before.
@@ -376,7 +384,7 @@ class LockHistory:
         facts = self._repository.commit(commit.commit)
         return Onset(commit.commit, commit.date, facts.by, facts.subject, change, is_oldest=is_oldest)
 
-    def _commit_words(self, commit: _CommittedLock | PastEntry) -> str:
+    def _commit_words(self, commit: _CommittedLock | PastEntry | TouchingCommit) -> str:
         """Return a commit in words, with its date and persons."""
         return f"commit {commit.commit[:12]} of {commit.date[:10]} {self._repository.commit(commit.commit).by}".rstrip()
 
