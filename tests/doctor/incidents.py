@@ -193,7 +193,7 @@ TOLD = (
     Told(OT, "edited-to-nothing", "hand-edit", YES, words="are of the signed release 3.9.1"),
     Told(TF, "edited-elsewhere", "hand-edit", LIKELY, words="the log does not say"),
     Told(OT, "edited-hashes", "hand-edit", YES, False, words="no tool writes such a hash as h1:x"),
-    Told(TF, "mixed-hashes", "bad-merge", EITHER, words="two versions were merged"),
+    Told(TF, "mixed-hashes", "bad-merge", EITHER, words="accepts packages of both versions"),
     Told(OT, "packed-mirror", "mirror-differs", EITHER, False, (*MIRROR, *LINUX)),
     Told(OT, "altered-before-init", "plugin-corrupted", EITHER, False),
     Told(TF, "copied-from-a-mac", "plugin-missing", YES, False, LINUX, words="installed for darwin_arm64 alone"),

@@ -1355,6 +1355,25 @@ def test_an_edit_of_the_version_is_told_and_mended_whatever_was_added_to_the_ent
     assert f"restore acme/demo --from {first} " in document["remedies"][0]["command"]
 
 
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_an_edit_of_the_version_is_no_merge_once_the_hashes_of_that_version_are_locked_beside(
+    made: Any, doctor: Any, *, is_committed: bool
+) -> None:
+    edited = INCIDENTS["hand-edit"]
+    folder = made(edited)
+    both = replace(sample_entry("acme/netbox", "3.10.0", "~> 3.9"), more=NETBOX.hashes())
+    (folder / LOCK).write_bytes(lock_file(both))
+    if is_committed:
+        git(folder, "commit", "-qam", "lock for linux")
+    document = doctor(folder, "ci.log")
+    edit = git(folder, "log", "--format=%h", "--abbrev=12", "-S", 'version     = "3.10.0"', "--", LOCK).strip()
+    (cause,) = (one for one in document["causes"] if one["verdict"] == "yes")
+    assert cause["id"] == "hand-edit"
+    assert f"commit {edit} has 3.10.0 with the hashes of 3.9.1" in cause["evidence"]
+    assert "5 other zh came later, and the block still accepts packages of 3.9.1" in cause["evidence"]
+    assert any(one.startswith("the error of the log is over (") for one in document["run"]["notes"])
+
+
 def test_what_then_writes_the_hashes_is_of_the_restored_roots_alone(made: Any, doctor: Any) -> None:
     """An edit of two roots, of which one was moved since: its own path has no other entry."""
     right = sample_entry("acme/demo", "1.4.2", "~> 1.4")

@@ -161,6 +161,7 @@ class PastEntry(Struct, frozen=True):
         date: ISO 8601, of the commit; of a state that was not committed, of the write that ended it.
         last: The newest commit that still has it, as far as it was looked up; "" if it was not.
         borrowed_from: The version for which another commit, before all others, locks its packages; "" for its own.
+        is_merged: True of such a state that a merge made.
     """
 
     commit: str
@@ -168,6 +169,7 @@ class PastEntry(Struct, frozen=True):
     entry: LockEntry | None
     last: str = ""
     borrowed_from: str = ""
+    is_merged: bool = False
 
     @property
     def accepted(self) -> frozenset[str]:

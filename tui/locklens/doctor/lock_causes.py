@@ -113,13 +113,18 @@ def bad_merge(x: Examined) -> Judgement | None:
         )
         title = "a merge took the version of one side, and the hashes of the other"
         return Judgement(_YES, words, basis=Basis.HASHES, title=title)
+    if (edit := x.origins.completed_edit) is not None:
+        words = (
+            f"commit {edit.commit[:12]}, which is no merge, has {x.release} with packages of {edit.borrowed_from} alone"
+        )
+        return Judgement(_UNKNOWN, words, _IF_SQUASHED)
     for place, entry in x.origins.entries_of_other_versions():
         theirs_alone = packages_of(entry.hashes) & (x.stale if x.today.is_known else x.packed)
         rest = x.packed - packages_of(entry.hashes)
         if theirs_alone and rest and (x.today.is_known or len(theirs_alone) * 2 <= len(x.packed) + 1):
             words = (
                 f"{lock.path}:{x.entry.line}: {len(theirs_alone)} of {zh_of_packages(len(x.packed))} in the block "
-                f"of {x.release} are of {entry.version} ({place}): two versions were merged into one block"
+                f"of {x.release} are of {entry.version} ({place}): the block accepts packages of both versions"
             )
             title = "the block has hashes of two versions, as a merge of lines leaves it"
             return Judgement(
@@ -456,6 +461,14 @@ def hand_edit(x: Examined) -> Judgement | None:
                 return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=_OF_TWO)
             words = f"{words}; if they are those of {x.entry.version}, the entry there is the edited one"
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.today.as_of, basis=Basis.HASHES, title=_OF_TWO)
+    if (edit := x.origins.completed_edit) is not None:
+        added = counted(len(x.packed - packages_of(edit.accepted)), "other zh", "other zh")
+        words = (
+            f"{x.place}: commit {edit.commit[:12]} has {x.entry.version} with the hashes of {edit.borrowed_from}: the "
+            f"version changed, the hashes did not; {added} came later, and the block still accepts packages of "
+            f"{edit.borrowed_from}"
+        )
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=_OF_TWO_SINCE)
     if x.today.hashes_of:
         words = (
             f"{x.place}: the block says {x.entry.version}, and {len(x.packed)} of "
@@ -562,6 +575,8 @@ def _twin_words(x: Examined) -> str:
 
 _OF_TWO = "the block has the version of one release, and the hashes of another"
 """An edit leaves that, and so does a merge whose other side is not a commit here, such as one that was squashed."""
+
+_OF_TWO_SINCE = "the block got the version of one release with the hashes of another, and more hashes later"
 
 
 def _version_words(x: Examined) -> str:

@@ -124,6 +124,17 @@ class Origins(Struct, frozen=True, dict=True):
             ((text, one) for text in sorted(self.strange) for one in sorted(self.listed) if _is_nearly(text, one)), None
         )
 
+    @cached_property
+    def completed_edit(self) -> PastEntry | None:
+        """The commit, no merge, that has another version's packages alone for this version; others were added since.
+
+        None where there is none, or where packages that it had were taken away, too.
+        """
+        if self.entry is None or self.merge:
+            return None
+        states = (one for one in self.past if one.is_of(self.entry.version) and one.borrowed_from)
+        return next((one for one in states if not one.is_merged and packages_of(one.accepted) < self.packed), None)
+
     @property
     def is_committed(self) -> bool:
         """True if the newest commit has the entry's version and hashes."""

@@ -349,7 +349,13 @@ class LockHistory:
         return PastEntry(first.commit, first.date, was) if is_first else None
 
     def _with_lenders(self, lock_path: str, states: Iterable[PastEntry]) -> tuple[PastEntry, ...]:
-        return tuple(replace(one, borrowed_from=self._lender(lock_path, one.entry)) for one in states)
+        return tuple(self._with_lender(lock_path, one) for one in states)
+
+    def _with_lender(self, lock_path: str, state: PastEntry) -> PastEntry:
+        if not (lender := self._lender(lock_path, state.entry)):
+            return state
+        is_merged = self._repository.commit(state.commit).parents > 1
+        return replace(state, borrowed_from=lender, is_merged=is_merged)
 
     def _lender(self, lock_path: str, entry: LockEntry | None) -> str:
         """Return the version whose packages an entry of another version has, by the first commit with them; else ""."""
