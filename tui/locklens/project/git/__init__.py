@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError, RepositoryError, UnreadableObjectError
 from locklens.project.git import listings
-from locklens.project.git.objects import FoundObject, ObjectReader, TouchingCommit, moment_of, read_blame, read_commit
+from locklens.project.git.objects import FoundObject, ObjectReader, can_be_asked, read_blame, read_commit, read_touching
 from locklens.project.git.process import GitCommand, first_complaint
 from locklens.project.tree import is_on_disk, name_bytes
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from locklens.project.git.fetch import FetchedRequest
     from locklens.project.git.index import GitIndex
-    from locklens.project.git.objects import BlamedLine, CommitFacts
+    from locklens.project.git.objects import BlamedLine, CommitFacts, TouchingCommit
     from locklens.project.git.setup import FoundRepository
 
 _HELD_BYTES = 128 * 1024 * 1024
@@ -296,12 +296,7 @@ class Repository:
         # No "git log": its settings have it check signatures, with a program that the configuration names.
         # By its parents a commit is newer, whatever the clocks of its committers said.
         options = (f"--max-count={most}", "--date-order", "--timestamp", "--parents")
-        output = self._command.answer("rev-list", *options, *wanted)
-        lines = (line.split(" ") for line in output.decode("ascii", "replace").splitlines())
-        # Each committer has a time zone of their own; in one, dates sort as they are written.
-        return tuple(
-            TouchingCommit(commit, moment_of(int(seconds)), tuple(parents)) for seconds, commit, *parents in lines
-        )
+        return read_touching(self._command.answer("rev-list", *options, *wanted))
 
     def commit(self, revision: str) -> CommitFacts:
         """Return author, committer and subject of a commit.
@@ -342,7 +337,7 @@ class Repository:
             LockLensError: It is too large, or git failed.
         """
         name = f"{revision}:{path}"
-        if not _can_be_asked(name):
+        if not can_be_asked(name):
             raise RepositoryError("a path with a line break or NUL cannot be read through git")
         found = self._object(name)
         if not found.kind and self._names(revision, path):
@@ -365,7 +360,7 @@ class Repository:
         Raises:
             RepositoryError: The name is ambiguous, or git failed.
         """
-        if not name or not _can_be_asked(name):
+        if not name or not can_be_asked(name):
             return None
         listings.require_unambiguous(self._command, self._objects, name, len(self.empty_tree))
         found = self._object(f"{name}^{{commit}}")
@@ -591,12 +586,3 @@ class Repository:
 
 def _has_name(path: str, name: str) -> bool:
     return not name or (path.endswith(name) and (len(path) == len(name) or path[-len(name) - 1] == "/"))
-
-
-def _can_be_asked(text: str) -> bool:
-    """True if git can be asked for a name, one to a line."""
-    return "\n" not in text and "\0" not in text and all(map(_is_encodable, text))
-
-
-def _is_encodable(character: str) -> bool:
-    return not "\ud800" <= character <= "\udfff" or "\udc80" <= character <= "\udcff"

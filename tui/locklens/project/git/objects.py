@@ -145,6 +145,15 @@ class _TooLargeError(ValueError):
     """An object has more than MAX_FILE_BYTES."""
 
 
+def can_be_asked(text: str) -> bool:
+    """True if git can be asked for a name, one to a line."""
+    return "\n" not in text and "\0" not in text and all(map(_is_encodable, text))
+
+
+def _is_encodable(character: str) -> bool:
+    return not "\ud800" <= character <= "\udfff" or "\udc80" <= character <= "\udcff"
+
+
 def _portions(names: Iterable[str]) -> Iterable[list[str]]:
     """Split names into lists that fit into a pipe; a name that does not fit gets a list of its own."""
     portion: list[str] = []
@@ -221,6 +230,13 @@ class TouchingCommit(Struct, frozen=True):
     commit: str
     date: str
     parents: tuple[str, ...]
+
+
+def read_touching(output: bytes) -> tuple[TouchingCommit, ...]:
+    """Return the commits of `git rev-list --timestamp --parents`."""
+    lines = (line.split(" ") for line in output.decode("ascii", "replace").splitlines())
+    # Each committer has a time zone of their own; in one, dates sort as they are written.
+    return tuple(TouchingCommit(commit, moment_of(int(seconds)), tuple(parents)) for seconds, commit, *parents in lines)
 
 
 def read_commit(data: bytes) -> CommitFacts:
