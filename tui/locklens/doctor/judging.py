@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from locklens.doctor import copy_causes, lock_causes, locked_states, provider_remedies, remedies
+from locklens.doctor import copy_causes, lock_causes, locked_states, provider_remedies, remedies, version_remedies
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined
@@ -435,7 +435,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         if _is_lost(one.examined):
             there = [each for each in offered if each.id not in _OF_RELEASE]
             other = f"Upgrade {one.examined.name} to another version that is listed"
-            offered = there or list(provider_remedies.upgrade(one, other) if offered else ())
+            offered = there or list(version_remedies.upgrade(one, other) if offered else ())
         for remedy in offered:  # two causes may have one fix, and roots with one entry are in any order
             key = remedy.title if remedy.host else remedy.command or remedy.title
             found.setdefault(frozenset(key.split()), []).append((remedy, one))

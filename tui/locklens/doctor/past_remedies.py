@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from locklens.doctor import provider_remedies
 from locklens.doctor.model import Remedy, TrustCost
-from locklens.doctor.provider_remedies import fix_constraint, listed_versions, upgrade
+from locklens.doctor.version_remedies import fix_constraint, listed_versions, upgrade
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.lockfile import pinned
 from locklens.text import clauses, shell_words

@@ -16,17 +16,16 @@ from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
 from locklens.doctor.past_remedies import changes_since, earlier, fitting_past, moved_file, restored, restored_file
-from locklens.doctor.provider_remedies import (
+from locklens.doctor.provider_remedies import fix_mirror, fix_source
+from locklens.doctor.reasons import CERTIFICATE_FIXES, ON_THE_WAY, SENSELESS, NetworkReason
+from locklens.doctor.version_remedies import (
     NEW_DECISION,
     fix_constraint,
-    fix_mirror,
-    fix_source,
     listed_versions,
     upgrade,
     with_another_version,
     with_version,
 )
-from locklens.doctor.reasons import CERTIFICATE_FIXES, ON_THE_WAY, SENSELESS, NetworkReason
 from locklens.lockfile.update import migrated
 from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts

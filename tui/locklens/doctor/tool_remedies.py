@@ -10,8 +10,8 @@ from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.doctor import may_read
 from locklens.doctor.model import TrustCost
 from locklens.doctor.past_remedies import changes_since, fix_entry, restored_file
-from locklens.doctor.provider_remedies import upgrade
 from locklens.doctor.remedies import run_again
+from locklens.doctor.version_remedies import upgrade
 from locklens.text import clauses, listing
 
 if TYPE_CHECKING:

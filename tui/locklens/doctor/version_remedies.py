@@ -1,0 +1,211 @@
+"""The fixes that bring another version of a provider, or other constraints on it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from locklens.doctor.model import CauseId, Remedy, TrustCost
+from locklens.doctor.tool_causes import as_required
+from locklens.project.configuration import constraint_place
+from locklens.selection.choosing import conflicts
+from locklens.text import clauses, counted, listing
+from locklens.versions import ConstraintSyntaxError, NotAdmissibleError, admitting, newest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from locklens.doctor.affected import Affected
+    from locklens.doctor.examined import Examined
+    from locklens.project.configuration import Requirement
+    from locklens.versions import Version
+
+_NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
+
+NEW_DECISION = "a new version is a new decision: review it"
+
+
+def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Remedy]:
+    """An upgrade where a listed version satisfies the constraints; else an older one, and other constraints.
+
+    With a platform, only versions count whose packages are said to be for it too. Of roots with other constraints, each
+    group has its own upgrade.
+    """
+    for group in one.by_constraints(listed_versions(one.examined) or ()):
+        for each in _upgrade(group, title, platform):
+            words = one.left_out(group.roots)
+            yield replace(each, note=clauses(each.note, words))
+
+
+def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
+    """Yield the upgrade of roots with equal constraints."""
+    x = one.examined
+    title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
+    if x.is_of_mirror_alone:
+        command = one.line("upgrade", *one.mirror_words, x.name)
+        yield one.remedy("upgrade", title, _HIGH, None, command, f"{NEW_DECISION}; no registry has signed it")
+        return
+    listed, entry = listed_versions(x, platform), x.entry
+    if listed_versions(x) == []:
+        assert x.address is not None
+        yield without_provider(one, f"no version is listed: {x.address.host} has none to upgrade to")
+        return
+    if listed is None or entry is None:
+        older = "it goes back to an older one, or changes nothing"
+        unknown = f"where no newer version than {entry.version} can be selected, {older}" if entry else ""
+        found = _upgraded(one, title)
+        yield replace(found, note=clauses(found.note, unknown))
+        return
+    locked, constraints = entry.version, x.constraints
+    fitting = [version for version in listed if constraints.admits(version) and version != locked]
+    is_held = locked in listed and constraints.admits(locked)
+    best = newest(fitting)
+    if best is not None and best.compare(locked) > 0:
+        yield _upgraded(one, title)
+    elif best is not None:
+        none = "no newer listed version satisfies the constraints" if is_held else "which satisfies the constraints"
+        words = f"Go back to {x.name} {best}: {none}" if is_held else f"Go back to {x.name} {best}, {none}"
+        yield _upgraded(one, words, str(best))
+    latest = _latest(listed)
+    if (best is None or best.compare(locked) < 0) and latest != locked:
+        yield from _with_other_constraints(one.alone, latest)
+
+
+def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:
+    """Return the versions that the registry lists, for a platform or at all; None if they are unknown."""
+    listing = x.today.listing
+    if listing is None or not listing.is_known:
+        return None
+    return [one.version for one in listing.versions if not platform or platform in map(str, one.platforms)]
+
+
+def _latest(listed: Iterable[Version]) -> Version | None:
+    """Return the newest version that is no pre-release; None without one."""
+    return newest(one for one in listed if not one.prerelease)
+
+
+def without_provider(one: Affected, note: str) -> Remedy:
+    """Return the remedy for a locked provider that its registry does not have, or not any more."""
+    x = one.examined
+    if (old := x.history.renamed_from) is not None:
+        was = old.address.short(x.tool.default_host)
+        where = "at" if x.is_unrequired else "where it is required, and at"
+        title = f"Change {x.name} back to {was} by hand {where} {x.place}"
+        return by_hand(one.alone, "correct-source", title, "file and line", "its version and hashes stay locked")
+    title = f"Ask the publisher of {one.examined.name}, or use a copy that the lock file accepts"
+    return one.remedy("ask-publisher", title, _NONE, None, "", note)
+
+
+def _upgraded(one: Affected, title: str, version: str = "") -> Remedy:
+    """Return the upgrade to the newest version that satisfies the constraints, or to a named one."""
+    name = f"{one.examined.name}={version}" if version else one.examined.name
+    return one.written("upgrade", title, _LOW, None, one.write("upgrade", providers=(name,)), NEW_DECISION)
+
+
+def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[Remedy]:
+    """The constraints are rewritten for a version that they exclude, where they are in the root's own files."""
+    x = one.examined
+    locked = x.entry.version if x.entry is not None else None
+    if version is None or x.address is None or not x.lock.exists:
+        return
+    if version == locked and any(cause.id is CauseId.HAND_EDIT and cause.is_probable for cause in one.causes):
+        return  # with other hashes than its own, init refuses it whatever the constraints admit
+    fitting = (each for other in x.others if other.root in one.roots for each in other.requirements)
+    excluding = [each for each in (*x.required, *fitting) if not each.constraints.admits(version)]
+    if not excluding or not all(".terraform/" not in each.file and _can_admit(each, version) for each in excluding):
+        return
+    places = listing(list(dict.fromkeys(str(constraint_place(each)) for each in excluding)), 3)
+    files = {each.file for each in excluding}
+    shared = [
+        other for other in x.others
+        if other.root not in one.roots and any(each.file in files for each in other.requirements)
+    ]  # fmt: skip
+    name, is_locked = f"{x.name}={version}", version == locked
+    what = f"{x.name} {version}{', which is locked' if is_locked else ''}"
+    title = f"Rewrite the constraints that exclude {what} ({places})"
+    write = one.write("upgrade", providers=(name,), edits_constraints=True)
+    notes = [] if is_locked else [NEW_DECISION]
+    if listed_versions(x) is None:
+        notes.append("the command asks its registry, which has to answer")
+    if shared:
+        locked_there = listing([f"{other.root} (locks {other.entry.version})" for other in shared], 3)
+        number = counted(len(shared), "other root calls", "other roots call")
+        notes.insert(0, f"{number} the rewritten module, and init may fail there: {locked_there}")
+    cost, size = (_NONE if is_locked and not shared else _LOW), (0 if is_locked else None)
+    yield one.written("change-constraint", title, cost, size, write, *notes)
+
+
+def with_another_version(one: Affected) -> Iterator[Remedy]:
+    """A provider is locked at another version than the one that fails, which init would select, or init -upgrade.
+
+    A locked one is upgraded, or stays as it is.
+    """
+    x, failed = one.examined, one.examined.message.version
+    listed, entry = listed_versions(x) if failed else [], x.lock.entry(x.address)
+    locked = entry.version if entry is not None else None
+    others = [each for each in listed or () if str(each) != failed]
+    best = newest(each for each in others if x.constraints.admits(each))
+    if locked is not None and listed is not None and (best is None or best.compare(locked) <= 0):
+        return
+    if best is not None:
+        yield with_version(one, best, f"{best} is the newest other version that is listed and allowed")
+    elif listed is None:
+        yield with_version(one, "VERSION", f"VERSION stands for another than {failed} that satisfies the constraints")
+    elif (latest := _latest(others)) is not None:
+        what = f"Change the constraint on {x.name}, by hand"
+        rewritten = list(_with_other_constraints(one.alone, latest))
+        yield from rewritten or [
+            by_hand(one.alone, "change-constraint", what, "each constraint", f"{latest} is listed")
+        ]
+
+
+def with_version(one: Affected, version: Version | str, note: str) -> Remedy:
+    """Return the remedy that locks a provider, which is not locked, at another version than init selects."""
+    name = one.examined.name
+    if not one.examined.lock.exists:  # upgrade changes one that is there
+        return by_hand(
+            one.alone, "change-constraint", f"Require {name} {version} alone, by hand", "each constraint", note
+        )
+    command = one.line("upgrade", f"{name}={version}")
+    return one.remedy("upgrade", f"Lock another version of {name}", _LOW, None, command, note)
+
+
+def _can_admit(required: Requirement, version: Version) -> bool:
+    """True if a constraint can be rewritten for a version: one that excludes exactly this one is left as it is."""
+    try:
+        admitting(required.constraint, version)
+    except (ConstraintSyntaxError, NotAdmissibleError):
+        return False
+    return True
+
+
+def fix_constraint(one: Affected) -> Iterator[Remedy]:
+    """For a root whose constraints and lock file contradict each other; other roots with the entry are not moved."""
+    x = as_required(one.examined)
+    alone = replace(one, examined=x).alone
+    if x.address is None:
+        return
+    listed, offered = listed_versions(x), list[Remedy]()
+    clash = conflicts(x.required)
+    # The message says that none satisfies the constraints; which others are there is not known.
+    is_none = listed is None and x.message.kind == "no-matching-release" and not x.has_other_constraints
+    if x.entry is not None and not clash and not is_none:
+        offered += upgrade(alone)
+    is_there = listed is None or (x.entry is not None and x.entry.version in listed)
+    is_newest = x.entry is not None and x.entry.version == _latest(listed or ())
+    if x.entry is not None and is_there and (is_newest or not any(each.id == "upgrade" for each in offered)):
+        offered += _with_other_constraints(alone, x.entry.version)
+    if x.entry is None and listed and not clash:
+        offered += _with_other_constraints(alone, _latest(listed))
+    if not offered:
+        what = "one of the constraints that exclude one another" if clash else f"the constraint on {x.name}"
+        offered.append(by_hand(alone, "change-constraint", f"Change {what}, by hand", "each constraint"))
+    yield from offered
+
+
+def by_hand(one: Affected, remedy: str, title: str, shown: str, note: str = "") -> Remedy:
+    """Return a fix that no command line is: an edit, and the command that shows where."""
+    hint = one.line("why", one.examined.name)
+    words = clauses(note, f"the command names {shown}, and changes nothing")
+    return one.remedy(remedy, title, _NONE, 0, "", words, hint=hint)
