@@ -1263,6 +1263,55 @@ def test_an_older_version_is_no_upgrade(made: Any, doctor: Any) -> None:
     assert is_locked_as(folder, DEMO)
 
 
+@pytest.mark.parametrize(("withdrawn", "cause", "words"), [
+    (("1.4.2",), "yanked", "none of 2 listed versions satisfies {}: 1.5.0 is the newest"),
+    (("1.4.1", "1.4.2"), "yanked", "the only listed version, 1.5.0, does not satisfy {}"),
+    (("1.4.1",), "key-changed", "the only other listed version, 1.5.0, does not satisfy {}"),
+])  # fmt: skip
+def test_where_the_constraints_exclude_each_other_version_by_name_that_is_said(
+    withdrawn: tuple[str, ...], cause: str, words: str, made: Any, doctor: Any
+) -> None:
+    rules = tuple(FaultRule(Fault.WITHDRAWN, DEMO.provider, version) for version in withdrawn)
+    rules += tuple(rule for rule in INCIDENTS[cause].rules if rule.fault is not Fault.WITHDRAWN)
+    constraints = (("acme/demo", ">= 1.4.2, != 1.5.0"),)
+    folder = made(replace(INCIDENTS[cause], constraints=constraints, rules=rules))
+    document = doctor(folder, "ci.log")
+    assert (document["causes"][0]["id"], document["causes"][0]["verdict"]) == (cause, "yes")
+    fixes = {one["id"]: (one["command"], one["note"] or "") for one in document["remedies"]}
+    assert [*fixes] == (["change-constraint", "ask-publisher"] if cause == "yanked" else ["change-constraint"])
+    command, note = fixes["change-constraint"]
+    assert (command, note.startswith(words.format('">= 1.4.2, != 1.5.0" at live/prod/main.tf:5'))) == (None, True), note
+    main_tf = folder / "live/prod/main.tf"
+    main_tf.write_text(main_tf.read_text("utf-8").replace(", != 1.5.0", ""), "utf-8")
+    run(note.partition("admits one, ")[2].partition(" selects it")[0])
+    assert is_locked_as(folder, NEWER)
+    assert doctor(folder, "ci.log")["fixed"]
+
+
+def test_a_constraint_of_a_downloaded_module_is_left_to_another_version_of_it(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["yanked"])
+    place = folder / "live/prod"
+    net = place / ".terraform/modules/net"
+    net.mkdir(parents=True)
+    (net / "main.tf").write_text(requires(("acme/demo", "1.4.2")), "utf-8")
+    listed = [{"Key": "", "Source": "", "Dir": "."}]
+    listed += [
+        {
+            "Key": "net",
+            "Source": "registry.terraform.io/acme/net/x",
+            "Version": "1.0.0",
+            "Dir": ".terraform/modules/net",
+        }
+    ]
+    (place / ".terraform/modules/modules.json").write_text(json.dumps({"Modules": listed}), "utf-8")
+    (place / "main.tf").write_text('module "net" {\n  source = "acme/net/x"\n}\n', "utf-8")
+    fix = next(one for one in doctor(folder, "ci.log")["remedies"] if one["id"] == "change-constraint")
+    words = (
+        '"1.4.2" at live/prod/.terraform/modules/net/main.tf:5: 1.5.0 is the newest; another version of the module may'
+    )
+    assert (fix["command"], words in fix["note"]) == (None, True), fix["note"]
+
+
 def test_an_upgrade_whose_version_failed_is_not_offered_again(made: Any, doctor: Any) -> None:
     words = "Error while installing acme/demo v1.5.0: dl.example.com: bad response code: 404"
     for entry, upgrades in ((OLDER, ["locklens upgrade acme/demo=1.4.2 --root=live/prod"]), (DEMO, [])):

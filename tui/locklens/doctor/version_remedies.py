@@ -14,7 +14,7 @@ from locklens.text import clauses, counted, listing
 from locklens.versions import ConstraintSyntaxError, NotAdmissibleError, admitting, newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
@@ -30,12 +30,59 @@ def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Reme
     """An upgrade where a listed version satisfies the constraints; else an older one, and other constraints.
 
     With a platform, only versions count whose packages are said to be for it too. Of roots with other constraints, each
-    group has its own upgrade.
+    group has its own upgrade. Where no command leads to another version, what is left to the user is said.
     """
-    for group in one.by_constraints(listed_versions(one.examined) or ()):
+    offered = list(_upgrades(one, title, platform))
+    if not offered and not platform:
+        offered = [each for group in _groups(one) for each in _without_upgrade(group)]
+    yield from offered
+
+
+def _groups(one: Affected) -> list[Affected]:
+    """Return the roots in groups with equal constraints."""
+    return one.by_constraints(listed_versions(one.examined) or ())
+
+
+def _upgrades(one: Affected, title: str = "", platform: str = "") -> Iterator[Remedy]:
+    for group in _groups(one):
         for each in _upgrade(group, title, platform):
             words = one.left_out(group.roots)
             yield replace(each, note=clauses(each.note, words))
+
+
+def _without_upgrade(one: Affected) -> Iterator[Remedy]:
+    """Yield what is left to the user where the constraints exclude all other versions, and no command rewrites them."""
+    x, listed = one.examined, listed_versions(one.examined)
+    if not listed or x.entry is None or _latest(listed) == x.entry.version:
+        return
+    others = [version for version in listed if version != x.entry.version]
+    if _excluding(x, others):
+        yield _by_constraint(one, others)
+    if x.entry.version not in listed:
+        yield without_provider(one, f"{x.entry.version} is not listed, so that init needs a mirror that has it")
+
+
+def _excluding(x: Examined, versions: Iterable[Version]) -> list[Requirement]:
+    """Return the requirements whose constraints exclude some of the versions."""
+    return [each for each in x.required if not all(map(each.constraints.admits, versions))]
+
+
+def _by_constraint(one: Affected, others: Sequence[Version]) -> Remedy:
+    """Return the edit of the constraints, which exclude each of the versions that may be selected."""
+    x, best = one.examined, newest(others)
+    other = "" if len(others) == len(listed_versions(x) or ()) else "other "
+    places = [f'"{each.constraint}" at {constraint_place(each)}' for each in _excluding(x, others)]
+    words = f"the only {other}listed version, {best}, does not satisfy"
+    if len(others) > 1:
+        words = f"none of {len(others)} {other}listed versions satisfies"
+    note = f"{words} {listing(list(dict.fromkeys(places)), 3)}"
+    if len(others) > 1:
+        note = f"{note}: {best} is the newest"
+    if any(".terraform/" in each.file for each in _excluding(x, others)):
+        note = clauses(note, "another version of the module may have another constraint")
+    if x.entry is not None:
+        note = clauses(note, f"once that admits one, {one.line('upgrade', x.name)} selects it", NEW_DECISION)
+    return by_hand(one, "change-constraint", f"Change the constraint on {x.name}, by hand", "each constraint", note)
 
 
 def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
@@ -153,11 +200,7 @@ def with_another_version(one: Affected) -> Iterator[Remedy]:
     elif listed is None:
         yield with_version(one, "VERSION", f"VERSION stands for another than {failed} that satisfies the constraints")
     elif (latest := _latest(others)) is not None:
-        what = f"Change the constraint on {x.name}, by hand"
-        rewritten = list(_with_other_constraints(one.alone, latest))
-        yield from rewritten or [
-            by_hand(one.alone, "change-constraint", what, "each constraint", f"{latest} is listed")
-        ]
+        yield from list(_with_other_constraints(one.alone, latest)) or [_by_constraint(one.alone, others)]
 
 
 def with_version(one: Affected, version: Version | str, note: str) -> Remedy:
@@ -191,7 +234,7 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
     # The message says that none satisfies the constraints; which others are there is not known.
     is_none = listed is None and x.message.kind == "no-matching-release" and not x.has_other_constraints
     if x.entry is not None and not clash and not is_none:
-        offered += upgrade(alone)
+        offered += _upgrades(alone)
     is_there = listed is None or (x.entry is not None and x.entry.version in listed)
     is_newest = x.entry is not None and x.entry.version == _latest(listed or ())
     if x.entry is not None and is_there and (is_newest or not any(each.id == "upgrade" for each in offered)):
