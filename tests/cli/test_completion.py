@@ -101,6 +101,7 @@ CASES = {
     "locklens textconv a-f": ({"a-file"}, {"review"}),
     "locklens review --policy a-f": ({"a-file"}, {"review"}),
     "locklens lock --root a-": ({"a-folder"}, {"a-file"}),
+    "locklens lock --root ": ({"a-folder", "live"}, {".git", "a-file"}),
     "locklens upgrade aws -- ": ({"live/app", "live/new"}, {"aws", "hashicorp/aws"}),
     "locklens review -- live/a": ({"live/app"}, {"live/new", "main"}),
     "locklens lock --platform linux": ({"linux_amd64", "linux_arm64"}, {"darwin_arm64"}),

@@ -74,7 +74,7 @@ def _mark(command: str, action: argparse.Action) -> None:
     if action.metavar == "FILE" or (command == "merge" and not action.option_strings):
         action.complete = shtab.FILE  # type: ignore[attr-defined]
     elif action.metavar == "DIR":
-        action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+        action.complete = {**shtab.DIRECTORY, "bash": "_locklens_folders"}  # type: ignore[attr-defined]
     elif action.metavar in {"REV", "REV|VERSION"} or (action.metavar == "BASE" and command != "merge"):
         action.complete = _REVISIONS  # type: ignore[attr-defined]
     elif action.metavar in {"PROVIDER", "PROVIDER[=VERSION]"}:
@@ -153,6 +153,7 @@ _locklens_is_root() {{
   return 1
 }}
 
+_locklens_folders() {{ compgen -d -- "$1" | LC_ALL=C grep -Ev '(^|/)\\.git$'; }}
 _locklens_revisions() {{ _locklens_list_operands revisions | _locklens_beginning "$1"; }}
 _locklens_providers() {{ _locklens_list_operands providers | _locklens_beginning "$1"; }}
 """
