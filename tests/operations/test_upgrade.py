@@ -255,7 +255,14 @@ def test_a_provider_that_is_not_locked_yet_is_added_where_it_is_named(top: Path)
     [
         (("aws=6.0.0",), "6.0.0 does not satisfy ~> 5.0 (main.tf:3)"),
         (("aws=9.0.0",), "version 9.0.0 is not offered"),
-        (("aws=6.1.0-beta1",), "6.1.0-beta1 does not satisfy ~> 5.0 (main.tf:3); pre-release"),
+        (
+            ("aws=6.1.0-beta1",),
+            "6.1.0-beta1 does not satisfy ~> 5.0 (main.tf:3); hint: 6.1.0-beta1 is a pre-release, which only an exact",
+        ),
+        (
+            ("tls=4.3.0-rc1",),
+            '4.3.0-rc1 is a pre-release, which only an exact constraint selects; hint: write "4.3.0-rc1"',
+        ),
         (("tls", "aws=9.0.0"), "version 9.0.0 is not offered"),
         (("random",), "not required by this root"),
         (("null",), "registry.terraform.io does not answer"),
@@ -267,13 +274,13 @@ def test_what_fails_leaves_the_root_as_it_is(top: Path, providers: tuple[str, ..
         TWO | {LOCK: [entry("aws", "5.1.0"), entry("tls", "4.0.0"), entry("random", "1.0.0"), entry("null", "1.0.0")]},
     )
     lay(top, {"null.tf": 'resource "null_resource" "x" {}\n'})
-    shelf = Shelf(OFFERED | {"random": "1.0.0"})
+    shelf = Shelf(OFFERED | {"random": "1.0.0", "tls": "4.0.0 4.3.0-rc1"})
     plan = planned(top, shelf, *providers)
     assert plan.proposal.files == ()
     assert plan.changes == ()
     assert shelf.moves == []
-    (found,) = failures(plan)
-    assert words in found
+    (failed,) = plan.failures
+    assert words in f"{failed.sentence}; hint: {failed.hint}"
 
 
 def test_a_provider_that_cannot_be_locked_keeps_the_others_from_it_too(top: Path) -> None:

@@ -402,11 +402,11 @@ class RootUpgrade:
             hint = f"the newest is {best}" if best else ""
             raise NotFoundError(f"version {version} is not offered", address=str(address), hint=hint)
         if not combined(requirements).admits(version):
-            if not self._request.edits_constraints:
-                holds = "; ".join(map(str, holds_against(version, requirements)))
+            excluding = [str(hold) for hold in holds_against(version, requirements) if hold.demand is not None]
+            if excluding and not self._request.edits_constraints:
                 hint = self._rewriting.objection(address, version)
                 hint = hint or "--edit-constraints rewrites the constraint in place"
-                raise ConfigurationError(f"{version} does not satisfy {holds}", hint=hint)
+                raise ConfigurationError(f"{version} does not satisfy {'; '.join(excluding)}", hint=hint)
             self._rewriting.edit(address, version)
         elif entry is not None and entry.version == version and address not in self._migrated:
             self._remark(address, f"already locked at {version}")
