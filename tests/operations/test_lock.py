@@ -23,11 +23,12 @@ from locklens.operations.plan import Plan, RootResult, Scope, change_words
 from locklens.operations.plan.builder import planned_changes
 from locklens.operations.root_modules import RootReader, enclosing
 from locklens.operations.write.apply import RegistryOperation, apply
-from locklens.operations.write.lock import Lock
+from locklens.operations.write.lock import Lock, LockMissing
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.tree import FileSystem
 from locklens.releases import NetworkSettings
+from locklens.review.health import LeftOut
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 
@@ -139,8 +140,24 @@ def test_it_says_where_it_drops_comments(place: Place, monkeypatch: pytest.Monke
         plan = planned(place, "infra")
         assert b"# a note" not in (plan.proposal.files[0].new or b"")
         assert said in [remark.detail for remark in plan.remarks]
-    file.write_bytes(written)
-    assert said not in [remark.detail for remark in planned(place, "infra").remarks]
+    for tool in (TERRAFORM, OPENTOFU):
+        # The header of the other tool is replaced by the own one, and is no comment of a user.
+        file.write_bytes(written.replace(TERRAFORM.preamble.encode(), tool.preamble.encode()))
+        plan = planned(place, "infra", platforms=(LINUX,))
+        assert bool(plan.proposal.files) == (tool is OPENTOFU)
+        assert said not in [remark.detail for remark in plan.remarks]
+
+
+def test_what_was_left_out_is_told_where_the_rest_fails_too(place: Place) -> None:
+    lay(place, "infra", *BOTH)
+    left = LeftOut("other", TERRAFORM.parse_source("acme/other"), "the lock file contradicts its release")
+    for root, has_failed in (("infra", False), ("nowhere", True)):
+        operation = LockMissing((Lock(Scope(place.root, (root,), tool=TERRAFORM), (LINUX,)),), (left,))
+        with Cache(place.cache) as cache, supply_of(place, cache) as supply:
+            plan = operation.plan(supply)
+        told, others = (plan.failures, plan.remarks) if has_failed else (plan.remarks, plan.failures)
+        assert told[0].sentence == f"left out: {left.reason}"
+        assert left.reason not in str(others)
 
 
 def test_roots_lock_different_versions_and_constraints_of_one_provider(place: Place) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from locklens.dialect import MANUAL_EDITS_COMMENT
+from locklens.dialect import DIALECTS, MANUAL_EDITS_COMMENT
 from locklens.hashes import hashes_of_zips
 from locklens.nfc import nfc
 from locklens.text import ID_DIGITS, identity_of
@@ -112,8 +112,12 @@ def _layout(lock: LockFile) -> tuple[str, ...]:
 
 
 def lost_comments(before: bytes, after: bytes) -> set[str]:
-    """Return the lines with comments that the file had before and does not have afterwards."""
-    return set(filter(_has_comment, _lines(before))).difference(_lines(after))
+    """Return the lines with comments that the file had before and does not have afterwards, but for a tool's header."""
+    return set(filter(_has_comment, _lines(before))).difference(_lines(after), *map(_preamble_lines, DIALECTS.values()))
+
+
+def _preamble_lines(dialect: Dialect) -> list[str]:
+    return dialect.preamble.splitlines()
 
 
 def _lines(data: bytes) -> list[str]:

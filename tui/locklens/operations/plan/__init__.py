@@ -157,11 +157,14 @@ class Plan(Struct, frozen=True):
         return replace(self, diagnostics=(*others, *self.diagnostics))
 
     def with_left_out(self, left_out: Iterable[LeftOut]) -> Plan:
-        """Return the same plan with a warning of each root and provider that was asked for and is left out."""
+        """Return the same plan with a warning of each root and provider that was asked for and is left out.
+
+        Where the rest failed, nothing that was asked for is written: each of them is then an error as well.
+        """
+        has_failed = bool(self.failures) and self.proposal.is_empty
+        severity = DiagnosticSeverity.ERROR if has_failed else DiagnosticSeverity.WARNING
         return self.with_diagnostics(
-            Diagnostic(
-                DiagnosticSeverity.WARNING, "", f"left out: {one.reason}", str(one.provider or ""), root=one.root
-            )
+            Diagnostic(severity, "", f"left out: {one.reason}", str(one.provider or ""), root=one.root)
             for one in left_out
         )
 
