@@ -66,6 +66,10 @@ def test_two_versions_are_compared_and_read_once_ever(monkeypatch: pytest.Monkey
         signed = new["source"].removeprefix("registry.terraform.io, ")
         assert [one["source"] for one in again["packages"]] == ["the cache, as locked", f"the cache, {signed}"]
         assert [one["files"] for one in again["packages"]] == [one["files"] for one in found["packages"]]
+        same = "note: registry.terraform.io/acme/demo has 1.0.0 on both sides: there is nothing to compare\n"
+        assert same not in err
+        assert same in inspected(capfd, "acme/demo", "--from", "1.0.0")[2]
+        assert same not in inspected(capfd, "acme/demo")[2], "no other side was named"
 
 
 def test_what_was_kept_without_advisories_is_read_again_for_them(

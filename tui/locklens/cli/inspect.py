@@ -25,6 +25,7 @@ from locklens.text import counted, size_words
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator
 
     from locklens.cli.review import OpenUi
     from locklens.operations.review.request import ProvingPlanned
@@ -78,13 +79,20 @@ def _run_inspect(options: Namespace) -> int:
     from locklens.review.inspection import Inspections
 
     inspections = (_inspect_files(options),) if options.package else _inspect_providers(options)
-    notes = dict.fromkeys(note for one in inspections for note in one.notes)
+    notes = dict.fromkeys(note for one in inspections for note in (*_of_equal_sides(one, options), *one.notes))
     tell(f"note: {note}" for note in notes)
     if options.verbose:
         tell(line for one in inspections for line in one.log)
     shown = inspections[0] if len(inspections) == 1 else Inspections(inspections)
     deliver(report_pages("inspect", options.format, shown), options.output)
     return FINDINGS if any(one.has_failed for one in inspections) else DONE
+
+
+def _of_equal_sides(inspection: Inspection, options: Namespace) -> Iterator[str]:
+    """Say that what was to be compared is the same on both sides: the report is then of one side."""
+    if options.old and len(inspection.packages) == 1:
+        for one in inspection.packages[0][:1]:
+            yield f"{one.address} has {one.version} on both sides: there is nothing to compare"
 
 
 def _inspect_files(options: Namespace) -> Inspection:
