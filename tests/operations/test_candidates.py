@@ -173,6 +173,7 @@ def test_a_version_that_the_tools_cannot_run_is_not_suggested() -> None:
 def test_pre_releases_are_choices_only_where_one_is_pinned() -> None:
     texts = [str(one.version) for one in offer("1.0.0 1.1.0-rc1 1.1.0-rc2 0.0.0", "1.1.0-rc1").choices]
     assert texts == ["1.1.0-rc1", "1.0.0"]
+    assert offer("1.0.0 1.1.0-rc1 1.1.0-rc2 0.0.0", "1.1.0-rc1").prereleases == 1
     assert [str(one.version) for one in offer("1.0.0 1.1.0-rc1", locked="1.1.0-rc1").choices] == ["1.1.0-rc1", "1.0.0"]
 
 

@@ -664,6 +664,8 @@ def test_detail_of_what_is_held() -> None:
     said = text(upgrade_lines(rows(of)[1], of))
     assert "NEWER        3.0.0-rc1  held back: ~> 1.0 (a/main.tf:1); pre-release (needs an exact constraint)" in said
     assert "2.0.0 to 2.1.0 (2 versions)  held back: ~> 1.0 (a/main.tf:1)" in said
+    said = text(upgrade_lines(rows(of)[1], of, in_full=True))
+    assert "ALL VERSIONS  newest first, 4, without 1 pre-release\n" in said
 
 
 def test_the_cooldown_is_named_beside_constraints() -> None:

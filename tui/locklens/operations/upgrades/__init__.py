@@ -82,6 +82,7 @@ class UpgradeCandidates(Struct, frozen=True):
         moved: The block of Terraform's registry that OpenTofu replaces with one of this provider; None without one.
         moves_to: The name of the provider whose upgrade replaces this one's block so; "" if none does.
         choices: The candidate versions, newest first: releases, and selectable pre-releases.
+        prereleases: Number of the other pre-releases, which only an exact constraint selects.
         newest: The newest release; None if there is none.
         newer: The versions above the locked one, with their holds.
         guards: Reason why a constraint is not rewritten for any version, by site; absent for those that may be.
@@ -106,6 +107,7 @@ class UpgradeCandidates(Struct, frozen=True):
     moved: LockEntry | None = None
     moves_to: str = ""
     choices: tuple[CandidateVersion, ...] = ()
+    prereleases: int = 0
     newest: Version | None = None
     newer: tuple[HeldBack, ...] = ()
     guards: Mapping[RequirementSite, str] = {}
@@ -249,6 +251,8 @@ def candidates_of(
     return replace(
         offer,
         choices=tuple(choices),
+        prereleases=sum(bool(listed.version.prerelease) for listed in offered)
+        - sum(bool(choice.version.prerelease) for choice in choices),
         newest=newest_of(offer.requirements, offered, locked).overall,
         newer=held_back(offer.requirements, offered, locked),
         is_asked=True,

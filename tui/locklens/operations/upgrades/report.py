@@ -269,7 +269,9 @@ def version_lines(offers: Iterable[UpgradeCandidates], selection: UpgradeSelecti
         return
     versions = [choice.version for choice in asked[0].choices] if len(asked) == 1 else sorted_versions(asked)
     targets = {choice.version for offer in asked if (choice := selection.target(offer)) is not None}
-    yield from heading(f"ALL VERSIONS  newest first, {len(versions)}")
+    others = max(offer.prereleases for offer in asked)
+    without = f", without {counted(others, 'pre-release')}" if others else ""
+    yield from heading(f"ALL VERSIONS  newest first, {len(versions)}{without}")
     for version in versions:
         yield _version_line(version, asked, selection, is_target=version in targets)
 
