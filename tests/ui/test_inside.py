@@ -11,7 +11,7 @@ import pytest
 from ui.conftest import Driver, until
 
 from locklens.addresses import ProviderAddress
-from locklens.demo.faults import Faults
+from locklens.demo.faults import Fault, Faults, Step
 from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES, environment, sample_advisories, write_cli_configuration
@@ -35,6 +35,7 @@ class InsideDriver(Driver):
     """The app on the demo, with the lines of the dialog."""
 
     registry: DemoRegistry
+    cache: Cache
 
     @property
     def inside(self) -> str:
@@ -65,7 +66,7 @@ async def demo(tmp_path: Path, size: tuple[int, int] = (100, 30)) -> AsyncIterat
         app = LockLensApp(LockLens(request, folder=top), store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=size) as pilot:
             on = InsideDriver(app, pilot)
-            on.registry = registry
+            on.registry, on.cache = registry, cache
             await until(on, lambda: "60 of 181 " in on.text or "60 not verified" in on.text, seconds=60)
             yield on
 
@@ -192,6 +193,18 @@ async def test_an_upgrade_of_another_package_than_the_locked_one(tmp_path: Path)
             rows = [" ".join(row.split()) for row in on.text.splitlines() if "[ ]" in row]
             assert any("infra/prod/search " in row and "minor ? same key" in row for row in rows), "it was never read"
             assert any(" corp/search-sync " in row and "minor several same key" in row for row in rows)
+
+
+async def test_a_package_of_a_run_that_was_cancelled_counts_as_hashed(tmp_path: Path) -> None:
+    async with demo(tmp_path, (160, 30)) as on:
+        on.registry.faults.add(Fault.STALLED, "registry.terraform.io/cyrilgdn/postgresql", "1.25.0", step=Step.PACKAGE)
+        await on.press("slash", *"postgresql", "enter", "j")
+        assert "1 of 6" in on.text
+        await opened(on, "z")
+        await on.press("enter")
+        await until(on, lambda: on.cache.info().inspections == 1, seconds=30)
+        await on.press("escape")
+        await until(on, lambda: "0 of 6" in on.text, seconds=30)
 
 
 async def test_from_a_preview(tmp_path: Path) -> None:

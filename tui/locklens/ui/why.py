@@ -259,8 +259,13 @@ class InsideDialog(ReadingDialog):
         self._steps = DownloadSteps(self._go_on)
         self._found: Inspection | None = None
         self._error: LockLensError | None = None
-        self.has_news = False
-        """True once a package was downloaded: findings may rest on it."""
+        self._was_confirmed = False
+        """True once the downloads of an earlier run were agreed to."""
+
+    @property
+    def has_news(self) -> bool:
+        """True once a package was downloaded, even if the run was cancelled: hashes and findings may rest on it."""
+        return self._was_confirmed or self._steps.is_confirmed
 
     @property
     def is_waiting(self) -> bool:
@@ -276,6 +281,7 @@ class InsideDialog(ReadingDialog):
         self.set_interval(_REDRAW_SECONDS, self._redraw_moving)
 
     def _start(self) -> None:
+        self._was_confirmed = self.has_news
         self._steps, self._error = DownloadSteps(self._go_on), None
         self._job.start(self._inspect, self._take, self._fail)
         self._redraw()
@@ -295,7 +301,6 @@ class InsideDialog(ReadingDialog):
 
     def _take(self, found: Inspection) -> None:
         self._found = found
-        self.has_news = self.has_news or self._steps.is_confirmed
         self._go_on()
 
     def _fail(self, error: LockLensError) -> None:
