@@ -239,6 +239,22 @@ def test_a_republished_package_online_offline_and_remembered(bench: Bench) -> No
     assert "offline, cached as of" in text.render(remembered)
 
 
+def test_cached_answers_that_are_older_than_the_release_contradict_nothing(bench: Bench) -> None:
+    locked = replace(OLD, provider=DEMO, version="1.4.2")
+    bench.review(b"", lock_file(locked))
+    bench.registry.faults.add(Fault.REPUBLISHED, DEMO, "1.4.2")
+    again = replace(locked, edition="again")
+    offline = bench.change(locked, again, is_offline=True)
+    assert "LK002" in rules(offline), "the cached list has none of the new hashes"
+    online = bench.change(locked, again)
+    assert (rules(online).keys() & {"LK001", "LK002"}, {one.proof for one in online.added}) == (
+        {"LK001"}, {Proof.SIGNED, Proof.UNKNOWN},
+    )  # fmt: skip
+    asked = bench.asked
+    assert rules(bench.review(b"", lock_file(again)).roots[0].changes[0]).keys().isdisjoint({"LK001", "LK002"})
+    assert bench.asked == asked, "an answer that contradicts nothing is not asked for again"
+
+
 def test_the_quiet_merge_of_lock_is_found(bench: Bench) -> None:
     """What `providers lock` makes of a republished version: the new hashes beside the old ones."""
     bench.registry.faults.add(Fault.REPUBLISHED, DEMO, "1.4.2")
@@ -597,7 +613,11 @@ def test_a_package_that_is_not_the_signed_one_proves_nothing(bench: Bench) -> No
     found = bench.review(lock_file(OLD), lock_file(NEW), prove="changed")
     (change,) = found.roots[0].changes
     assert len([note for note in found.notes if "is not the signed one" in note]) == 5
+    arrived = "5 packages that were downloaded are not the signed ones, such as that of darwin_amd64: expected zh:"
     assert rules(change)["LK027"].severity is Severity.INFO
+    assert rules(change)["LK030"].severity is Severity.BLOCK
+    assert arrived in rules(change)["LK030"].message
+    assert f"not verified yet: {arrived}" in rules(change)["LK027"].message
     done = [event for event in bench.events if isinstance(event, PackageDone)]
     assert len(done) == 5
     assert all("is not the signed one" in event.problem for event in done)

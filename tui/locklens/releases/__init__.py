@@ -56,11 +56,15 @@ class NetworkSettings(Struct, frozen=True):
 
 
 class ReleaseId(Struct, frozen=True):
-    """Requests the facts about one version of a provider; `tool` names the dialect whose rules apply."""
+    """Requests the facts about one version of a provider; `tool` names the dialect whose rules apply.
+
+    A fresh answer is one of this run.
+    """
 
     tool: str
     address: ProviderAddress
     version: Version
+    is_fresh: bool = False
 
 
 class ListingId(Struct, frozen=True):

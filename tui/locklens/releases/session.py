@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress, display_host
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
@@ -268,9 +269,12 @@ class ReleaseLookup(Struct, frozen=True):
         return self.release_dates(address, tool).ages(datetime.now(UTC))
 
     def _release(self, source: Source | NotAsked, request: ReleaseId) -> ReleaseFacts:
+        is_fresh, request = request.is_fresh, replace(request, is_fresh=False)
         if isinstance(source, NotAsked):
             return ReleaseFacts(request, trouble=_not_asked(source))
         try:
+            if is_fresh:
+                return self._authenticated(source, request, is_fresh=True)
             # Cached answers may be of two publications, or older than this one: they alone incriminate no release.
             try:
                 facts = self._authenticated(source, request)

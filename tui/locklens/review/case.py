@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from locklens.trust.continuity import FolderHashes, PackageHashes, judge_folders
 from locklens.versions import neighbour
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from locklens.hashes import HashedFiles
     from locklens.lockfile import LockEntry
@@ -48,6 +49,7 @@ class Case(Struct, frozen=True, dict=True):
         elsewhere: Facts about this version in the other tool's registry.
         hashed: The hashes of packages that were hashed here.
         mirrored: The hashes that the mirrors of the CLI configuration have of the new version.
+        altered: The `zh` of packages that were downloaded in this run and are not the signed ones, by the signed `zh`.
     """
 
     change: Change
@@ -59,6 +61,7 @@ class Case(Struct, frozen=True, dict=True):
     elsewhere: ReleaseFacts | None = None
     hashed: HashedFiles = {}
     mirrored: Mapping[str, MirroredHash] = {}
+    altered: Mapping[str, str] = {}
 
     @property
     def entry(self) -> LockEntry:
@@ -149,13 +152,19 @@ def vouched_for(release: ReleaseFacts, hashed: HashedFiles) -> Mapping[str, Hash
     return {text: origin for text, origin in release.vouchers.items() if text not in wrong}
 
 
-def case_of(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact], hashed: HashedFiles) -> Case:
+def case_of(
+    change: Change,
+    tool: Dialect,
+    known: Mapping[FactRequest, Fact],
+    hashed: HashedFiles,
+    altered: Mapping[str, str] = MappingProxyType({}),
+) -> Case:
     """Return a change with the facts about it; all its `questions` are answered, and it is not a removal."""
-    new, listing_id = known[new_id(change, tool)], ListingId(tool.name, change.address)
+    new, listing_id = _release(known, new_id(change, tool)), ListingId(tool.name, change.address)
     listing = known.get(replace(listing_id, is_fresh=True), known[listing_id])
-    assert isinstance(new, ReleaseFacts)
+    assert new is not None
     assert isinstance(listing, Listing)
-    case = Case(change, tool, new, listing, _release(known, old_id(change, tool)), hashed=hashed)
+    case = Case(change, tool, new, listing, _release(known, old_id(change, tool)), hashed=hashed, altered=altered)
     return replace(
         case,
         before=_release(known, version_before(case)),
@@ -170,7 +179,11 @@ def _mirrored(known: Mapping[FactRequest, Fact], question: MirrorId) -> Mapping[
 
 
 def _release(known: Mapping[FactRequest, Fact], question: ReleaseId | None) -> ReleaseFacts | None:
+    """Return the facts about a release: of this run where these were asked for, and there was an answer."""
     fact = known.get(question) if question is not None else None
+    fresh = known.get(replace(question, is_fresh=True)) if question is not None else None
+    if isinstance(fresh, ReleaseFacts) and (fresh.trouble is None or fresh.trouble.is_no):
+        return fresh
     return fact if isinstance(fact, ReleaseFacts) else None
 
 
@@ -229,17 +242,26 @@ def hashes_to_look_up(change: Change, tool: Dialect, known: Mapping[FactRequest,
         return frozenset()
     packages: set[str] = set()
     for question in (new_id(change, tool), old_id(change, tool)):
-        fact = known.get(question) if question is not None else None
-        if isinstance(fact, ReleaseFacts):
-            packages |= fact.packages
+        if (release := _release(known, question)) is not None:
+            packages |= release.packages
     return frozenset(packages)
 
 
+class DownloadedPackages(Protocol):
+    """What is known of packages that were downloaded here, by the `zh` that is signed: `Cache` has it."""
+
+    def hashes(self, zhs: Iterable[str]) -> HashedFiles:
+        """Return the hashes of the files of each that arrived as it is signed."""
+
+    def altered(self, zhs: Iterable[str]) -> Mapping[str, str]:
+        """Return the `zh` of each that arrived otherwise."""
+
+
 def settled_case(
-    subject: FactSubject, known: Mapping[FactRequest, Fact], hashed: Callable[[Iterable[str]], HashedFiles]
+    subject: FactSubject, known: Mapping[FactRequest, Fact], downloaded: DownloadedPackages
 ) -> Case | None:
     """Return a change, all of whose questions are answered, with the facts about it; None for a removed provider."""
     if subject.change.new is None:
         return None
-    by_zh = hashed(hashes_to_look_up(subject.change, subject.tool, known))
-    return case_of(subject.change, subject.tool, known, by_zh)
+    zhs = hashes_to_look_up(subject.change, subject.tool, known)
+    return case_of(subject.change, subject.tool, known, downloaded.hashes(zhs), downloaded.altered(zhs))

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from locklens.trust import Signer
 
 
+_CONTRADICTING = (Origin.GROWN, Origin.REPUBLISHED, Origin.UNKNOWN_ORIGIN)
+
+
 def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) -> frozenset[FactRequest]:
     """Return the next questions to judge a change; empty once all facts are known."""
     if change.new is None:
@@ -46,7 +49,10 @@ def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) 
         if case.listing.is_known and not case.listing.has(case.entry.version):
             # The cached list may be older than the version.
             required.add(ListingId(tool.name, change.address, is_fresh=True))
-        judged = case.packages
+        judged, fresh = case.packages, replace(new_id(change, tool), is_fresh=True)
+        if fresh not in known and any(map(judged.has, _CONTRADICTING)):
+            # Answers of an earlier run may be older than the release that is locked: they alone contradict nothing.
+            return frozenset({*required, fresh} - known.keys())
         needs_signer = judged.has(Origin.REPUBLISHED) or change.elsewhere is not None
         if needs_signer and (before := version_before(case)) is not None:
             required.add(before)

@@ -194,6 +194,7 @@ class Cache:
         self._opened: Database | None = None
         self._lock = threading.RLock()
         self._unwritten: dict[str, dict[_Row, _Row]] = {table: {} for table in CACHE_TABLES}
+        self._altered: dict[str, str] = {}
         self._bytes = 0
         self._since = 0.0
 
@@ -271,7 +272,19 @@ class Cache:
     def keep_package(self, package: HashedPackage) -> None:
         """Cache the hashes of a package without expiry, since its bytes are named by their hash."""
         row = *structs.astuple(package), timestamp(datetime.now(UTC))
+        with self._lock:
+            self._altered.pop(package.zh, None)
         self._keep(_PACKAGES, (package.zh,), row, sum(map(len, package.hashes)))
+
+    def altered(self, zhs: Iterable[str]) -> dict[str, str]:
+        """Return the `zh` with which packages arrived in this run that are signed with others, by these."""
+        with self._lock:
+            return {zh: self._altered[zh] for zh in zhs if zh in self._altered}
+
+    def note_altered(self, signed: str, arrived: str) -> None:
+        """Remember for this run that a package arrived with another `zh` than the signed one."""
+        with self._lock:
+            self._altered[signed] = arrived
 
     @property
     def has_inspections(self) -> bool:

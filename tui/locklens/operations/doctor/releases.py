@@ -113,7 +113,7 @@ def look_up_entries(
         answers = {_key(one[0], one[1]): _requested(session, *one[:3], is_of_file=one[3]) for one in requested}
         found = {}
         for key, subject in subjects.items():
-            case = settled_case(subject, known, session.cache.hashes)
+            case = settled_case(subject, known, session.cache)
             assert case is not None
             downloads: tuple[str, ...] = ()
             platform, hashes = platforms.get(key, ("", ()))

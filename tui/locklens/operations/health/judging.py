@@ -250,7 +250,7 @@ def ask_registries(
         collector.start(subject for _, subject in by_subject.values())
         for subject in collector.settled(is_patient=True):
             group, _ = by_subject[id(subject)]
-            group.case = settled_case(subject, collector.known, session.cache.hashes)
+            group.case = settled_case(subject, collector.known, session.cache)
             on_progress(collector.done, collector.total)
         wanted = {(group.tool.name, group.change.address): group.tool for group in groups}
         dates = dict(session.map(lambda key: (key, lookup.release_dates(key[1], wanted[key])), wanted))

@@ -24,18 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from locklens.dialect import Dialect
-    from locklens.hashes import HashedFiles
     from locklens.operations.comparison import Comparison
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent, ReviewRequest
     from locklens.project.modules import ModuleReader
     from locklens.project.tree import Tree
     from locklens.releases import Fact, FactRequest
     from locklens.releases.session import ReleaseSession
-    from locklens.review.case import Case, FactSubject
+    from locklens.review.case import Case, DownloadedPackages, FactSubject
     from locklens.review.evidence import FactCollector
     from locklens.storage.cache import Cache
-
-    _Hashed = Callable[[Iterable[str]], HashedFiles]
 
 
 BATCH_SECONDS = 0.1
@@ -71,12 +68,12 @@ def complete_review(
         lookup = ReleaseLookup(session, asks_ages=review.policy.needs_ages)
         collector = FactCollector(answers_with_mirrors(lookup, session), session.pool)
         collector.start(completion.subjects)
-        hashed = session.cache.hashes
+        downloaded = session.cache
         completion.read_configurations(
-            comparison, read, read_before, meanwhile=lambda: completion.settle(collector, hashed, is_patient=False)
+            comparison, read, read_before, meanwhile=lambda: completion.settle(collector, downloaded, is_patient=False)
         )
         completion.tell_outstanding()
-        completion.settle(collector, hashed, is_patient=True)
+        completion.settle(collector, downloaded, is_patient=True)
         if request.prove != "none":
             completion.prove(session, collector.known, everything=request.prove == "all")
         on_event(LookupProgress(session.log))
@@ -179,10 +176,10 @@ class _Completion:
                     changes[address] = replace(change, advisories=advisories, builds=builds.of_change(change))
         return problem
 
-    def settle(self, collector: FactCollector, hashed: _Hashed, *, is_patient: bool) -> None:
+    def settle(self, collector: FactCollector, downloaded: DownloadedPackages, *, is_patient: bool) -> None:
         """Trace changes to the facts that are settled, or wait for all of them."""
         for subject in collector.settled(is_patient=is_patient):
-            self._settle(subject, collector.known, hashed)
+            self._settle(subject, collector.known, downloaded)
             self._settled += len(self._equal[subject.key])
             self._on_event(self._evidence_progress)
 
@@ -206,12 +203,12 @@ class _Completion:
 
         if Proving(session, known, self.subjects, everything=everything).work(confirm, self._on_event):
             for subject in self.subjects:
-                self._settle(subject, known, session.cache.hashes)
+                self._settle(subject, known, session.cache)
 
-    def _settle(self, subject: FactSubject, known: Mapping[FactRequest, Fact], hashed: _Hashed) -> None:
+    def _settle(self, subject: FactSubject, known: Mapping[FactRequest, Fact], downloaded: DownloadedPackages) -> None:
         from locklens.review.case import settled_case
 
-        self._trace(subject, settled_case(subject, known, hashed))
+        self._trace(subject, settled_case(subject, known, downloaded))
 
     def _trace(self, subject: FactSubject, case: Case | None) -> None:
         """Trace a change and its equals to the facts."""

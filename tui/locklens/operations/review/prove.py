@@ -110,7 +110,7 @@ def prove(
             subject = by_root[root.lock_file].get(change.address)
             if subject is None:
                 return change
-            return settle(change, root, settled_case(subject, known, session.cache.hashes))
+            return settle(change, root, settled_case(subject, known, session.cache))
 
         changed = tuple(
             replace(root, changes=tuple(proven(root, change) for change in root.changes))
@@ -221,6 +221,7 @@ class Proving:
 
             hashed = hash_package(download.chunks, on_bytes=tell, cancel=self._session.cancel)
         if hashed.zh != package.zh:
+            self._session.cache.note_altered(package.zh, hashed.zh)
             raise PackageError(f"the package is not the signed one: expected {package.zh}, got {hashed.zh}")
         self._session.cache.keep_package(hashed)
         self._events.put(PackageDone(label, hashed.size))

@@ -36,15 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from locklens.hashes import HashedFiles
     from locklens.operations.comparison import Comparison, Side
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.policy import Policy
     from locklens.project.folders import FileWatch
     from locklens.project.tree import Tree
     from locklens.review.rules.agreement import BaseEntries, LockedPackages
-
-    _Hashed = Callable[[Iterable[str]], HashedFiles]
 
 
 def review(

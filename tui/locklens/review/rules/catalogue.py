@@ -596,6 +596,10 @@ _ALL = (
                 "then no package can be hashed.",
             ),
             UNCHECKED: RuleWording("h1 hash not verified yet", f"{_REPAIR_GPG} package can be hashed."),
+            "altered": RuleWording(
+                "h1 hash not verified: the packages that arrived are not the signed ones",
+                "See LK030 of the same provider; v on Review or Hashes downloads the packages again.",
+            ),
         },
     ),
     Rule(
@@ -640,7 +644,7 @@ _ALL = (
         Effect(refusal="the tool refuses the release"),
         "The release fails the tool's checks: init refuses it",
         "The locked release fails the tool's own checks: a bad signature, an unknown issuer, SHA256SUMS without the "
-        "package, or a version that is not listed.",
+        "package, a version that is not listed, or a package that was downloaded here and is not the signed one.",
         "`init` refuses it on every machine without a copy.",
         "Run `init` with the tool of the root, in a fresh copy of it.",
         "Select another version, or ask the publisher.",
@@ -650,7 +654,12 @@ _ALL = (
                 "Not in its registry: only a mirror of the settings has it",
                 "Ask whoever fills the mirror where the package is from: nobody has signed it. Every machine that runs "
                 "`init` needs that mirror.",
-            )
+            ),
+            "altered": RuleWording(
+                "Other bytes than the signed package arrive here: init refuses them",
+                "Download the package on another network, past any proxy. Where it arrives so there, too, keep the "
+                "version before, and tell the publisher.",
+            ),
         },
     ),
     Rule(

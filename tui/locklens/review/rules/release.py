@@ -211,11 +211,14 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     is_unsigned = case.new.signer is not None and case.new.signer.tier is Tier.UNSIGNED
     state = "compared with the packages" if is_unsigned else "verified"
     message = f"{_are(len(folders.unproven), 'h1')} not {state} yet"
-    if folders.to_hash:
-        sizes = [case.new.sizes[zh] for zh in folders.to_hash if zh in case.new.sizes]
-        size = f", {size_words(sum(sizes))}" if len(sizes) == len(folders.to_hash) else ""
+    to_hash, is_altered = folders.to_hash - case.altered.keys(), bool(folders.to_hash & case.altered.keys())
+    if to_hash:
+        sizes = [case.new.sizes[zh] for zh in to_hash if zh in case.new.sizes]
+        size = f", {size_words(sum(sizes))}" if len(sizes) == len(to_hash) else ""
         what = "comparing" if is_unsigned else "verifying"
-        message += f": {what} downloads up to {counted(len(folders.to_hash), 'package')}{size}"
+        message += f": {what} downloads up to {counted(len(to_hash), 'package')}{size}"
+    elif is_altered:
+        message += f": {_altered_words(case)}"
     else:
         message += f": {_why_unknown(case)}"
     is_added = not folders.unproven.isdisjoint(fact.hash for fact in case.change.added)
@@ -226,7 +229,7 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
         is_claimed = case.is_same_version and is_added
     severity = Severity.WARN if is_claimed else Severity.INFO
     unknown = UNCHECKED if _is_unchecked(case) else UNREACHABLE
-    name = ("unsigned" if is_unsigned else "") if folders.to_hash else unknown
+    name = ("unsigned" if is_unsigned else "") if to_hash else "altered" if is_altered else unknown
     yield Verdict(message, _first_line(case, folders.unproven), severity=severity, case=name)
 
 
@@ -246,6 +249,18 @@ def _not_authentic(case: Case, _: Policy) -> Iterator[Verdict]:
         verb = "signed by" if judged.signed_by is not None else "signed in the name of"
         signer = f"; {verb} {judged.key.fingerprint}" if judged.key is not None else ""
         yield Verdict(f"{case.tool.command} refuses {name}: {judged.refusal}{signer}")
+    if case.altered:
+        yield Verdict(f"{name}: {_altered_words(case)}", case="altered")
+
+
+def _altered_words(case: Case) -> str:
+    """Return which packages arrived otherwise than they are signed, in a clause."""
+    arrived = sorted((str(platform), zh) for zh, platform in case.new.platforms.items() if zh in case.altered)
+    platform, zh = arrived[0]
+    which = f"the package of {platform} that was downloaded is not the signed one"
+    if len(arrived) > 1:
+        which = f"{len(arrived)} packages that were downloaded are not the signed ones, such as that of {platform}"
+    return f"{which}: expected {zh}, got {case.altered[zh]}"
 
 
 def _another_release(case: Case, _: Policy) -> Iterator[Verdict]:
