@@ -70,7 +70,12 @@ def test_a_finding_of_some_roots_of_a_change_says_of_how_many(run: Run, top: Pat
         line.partition("  in ")[2] for line in out.splitlines() if line.startswith(("        LK005", "        LK003"))
     ]
     assert lines == ["1 of 4 roots", ""]
+    required = {f"{root}/main.tf:3": "~> 5.0.0" if root == "live/eu/b" else "~> 5.0" for root in ROOTS}
+    said = " ".join(out.split())
+    assert "REQUIRED BY live/eu/b/main.tf:3 ~> 5.0.0 " in said, "that of the worst root first"
+    assert all(f" {place} {constraint} " in said for place, constraint in required.items())
     out = run("review", "--offline", "--format", "markdown")[1]
+    assert all(f"  - required by `{place}`, `{constraint}`\n" in out for place, constraint in required.items())
     (line,) = (line for line in out.splitlines() if line.startswith("- **block** `hashicorp/aws`"))
     assert "init fails (in 1 of 4 roots)" in line
     assert line.count("of 4 roots") == 1

@@ -13,7 +13,9 @@ from locklens.review.rules.catalogue import RuleWording, wording_of
 from locklens.text import counted, identity_of, shortened, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
+
+    from locklens.project.configuration import Requirement
 
 
 _LINE = re.compile(r"(\.(?:hcl|json|tf|tofu|toml)):[0-9][0-9,-]*|\b(line )[0-9]+")
@@ -61,6 +63,11 @@ class DistinctChange(Struct, frozen=True):
     def change(self) -> Change:
         """The worst member."""
         return self.members[0][1]
+
+
+def requirements_in_roots(members: Iterable[tuple[RootReview, Change]]) -> tuple[Requirement, ...]:
+    """Return the requirements of a change in all of its roots, each once."""
+    return tuple(dict.fromkeys(requirement for _, change in members for requirement in change.required_by))
 
 
 def share_words(members: Collection[tuple[RootReview, Change]], rule: str, message: str = "") -> str:

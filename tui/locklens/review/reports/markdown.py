@@ -20,7 +20,14 @@ from locklens.review import reports
 from locklens.review.health import CheckResult, Health, command_title, commands_text, remedy
 from locklens.review.model import Accepted, Finding, Review, RootReview, Severity
 from locklens.review.reports.advisories import advisory_summary
-from locklens.review.reports.findings import bounded, distinct_changes, remedies, reported_findings, share_words
+from locklens.review.reports.findings import (
+    bounded,
+    distinct_changes,
+    remedies,
+    reported_findings,
+    requirements_in_roots,
+    share_words,
+)
 from locklens.review.reports.health import alike_findings, finding_words, limits, total_words
 from locklens.review.rules.catalogue import wording_of
 from locklens.sources.urls import MAX_PAGE
@@ -229,11 +236,12 @@ def _detail_lines(one: DistinctChange) -> Iterator[str]:
         yield f"  - source: {code(one.change.evidence.source, MAX_PAGE)}"
     if summary := advisory_summary(one.change.advisories):
         yield f"  - advisories: {code(summary, _MESSAGE)}"
-    for requirement in one.change.required_by[:_REQUIREMENTS_NAMED]:
+    required = requirements_in_roots(one.members)
+    for requirement in required[:_REQUIREMENTS_NAMED]:
         place = code(str(constraint_place(requirement)))
         yield f"  - required by {place}, {code(requirement.constraint or 'any version')}"
-    if len(one.change.required_by) > _REQUIREMENTS_NAMED:
-        yield f"  - required by {len(one.change.required_by) - _REQUIREMENTS_NAMED} more places"
+    if len(required) > _REQUIREMENTS_NAMED:
+        yield f"  - required by {counted(len(required) - _REQUIREMENTS_NAMED, 'more place')}"
     more = f" and {len(one.members) - _ROOTS_NAMED} more" if len(one.members) > _ROOTS_NAMED else ""
     yield f"  - roots: {', '.join(_root(root) for root, _ in one.members[:_ROOTS_NAMED])}{more}"
 

@@ -27,7 +27,7 @@ from locklens.review.reports.evidence_lines import (
     unrequired_line,
     why_unknown,
 )
-from locklens.review.reports.findings import remedies, share_words
+from locklens.review.reports.findings import remedies, requirements_in_roots, share_words
 from locklens.text import Printable, counted, listing, page, visible
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from locklens.dialect import Dialect
     from locklens.lockfile import Conflict
-    from locklens.project.configuration import Configuration
+    from locklens.project.configuration import Configuration, Requirement
 
 ROOTS_SHOWN = 8
 """The most names of the roots of one change, unless all are asked for."""
@@ -113,7 +113,7 @@ class _Printer:
         for finding in (finding for _, same in members for finding in same.findings):
             distinct.setdefault(finding.message, finding)
         found = [(one, share_words(members, one.rule, message)) for message, one in distinct.items()]
-        yield from self._change(change, root, 0, found)
+        yield from self._change(change, root, 0, requirements_in_roots(members), found)
         ranked = sorted(members, key=lambda member: (severity_rank(member[1].severity), member[0].path))
         paths = [other.path or "." for other, _ in ranked]
         names = listing(paths, len(paths) if self._lists_roots else ROOTS_SHOWN)
@@ -154,12 +154,17 @@ class _Printer:
                 name = f"{_name(change, root.tool):{width}}"
                 yield f"  {reports.kind_sign(change.kind):2}       {name}  {reports.phrase(change):22} in several roots"
             else:
-                yield from self._change(change, root, width)
+                yield from self._change(change, root, width, change.required_by)
         if root.configuration is not None:
             yield from _configuration(root.configuration)
 
     def _change(
-        self, change: Change, root: RootReview, width: int, shared: Sequence[tuple[Finding, str]] | None = None
+        self,
+        change: Change,
+        root: RootReview,
+        width: int,
+        required: Sequence[Requirement],
+        shared: Sequence[tuple[Finding, str]] | None = None,
     ) -> Iterator[Line | str]:
         """Yield a change: alone with its findings, or of several roots with theirs, and which of them have each."""
         summary = f"{reports.phrase(change):22} {_kind(change):16} {_hash_counts(change)}"
@@ -175,7 +180,7 @@ class _Printer:
 
         if summary := advisory_summary(change.advisories):
             yield from wrap(f"advisories: {summary}", _WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 20)
-        yield from required_by_text(change, root)
+        yield from _required_by_text(required, change, root)
         yield from evidence_text(change, self._review, self._unknown)
 
     def _finding(self, finding: Finding, lock_file: str, share: str = "", *, indent: int = 2) -> Iterator[Line | str]:
@@ -282,17 +287,17 @@ _REQUIREMENTS_SHOWN = 8
 _INDENT = 8
 
 
-def required_by_text(change: Change, root: RootReview) -> Iterator[str]:
+def _required_by_text(required: Sequence[Requirement], change: Change, root: RootReview) -> Iterator[str]:
     """Yield the places of the configuration that require a provider; the first of many."""
-    if root.configuration is None or not root.configuration.has_files:
-        return
-    lines = [each for one in change.required_by[:_REQUIREMENTS_SHOWN] for each in requirement_lines(one)]
-    hidden = len(change.required_by) - _REQUIREMENTS_SHOWN
+    lines = [each for one in required[:_REQUIREMENTS_SHOWN] for each in requirement_lines(one)]
+    if not lines:
+        if root.configuration is None or not root.configuration.has_files:
+            return
+        lines.append(unrequired_line(change, root.configuration))
+    hidden = len(required) - _REQUIREMENTS_SHOWN
     if hidden > 0:
-        lines.append(line(f"  {hidden} more places"))
-    printed = plain_lines(
-        lines or [unrequired_line(change, root.configuration)], indent=" " * (_INDENT + LABEL_WIDTH - 2)
-    )
+        lines.append(line(f"  {counted(hidden, 'more place')}"))
+    printed = plain_lines(lines, indent=" " * (_INDENT + LABEL_WIDTH - 2))
     for label, text in zip_longest(["REQUIRED BY"], printed, fillvalue=""):
         yield f"{'':{_INDENT}}{label:{LABEL_WIDTH}}{text[_INDENT + LABEL_WIDTH :]}"
 
