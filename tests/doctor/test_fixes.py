@@ -974,13 +974,40 @@ def test_what_is_not_installed_is_the_locked_package_whichever_tool_ran(
     document = doctor(both, "ci.log")
     held = [(one["id"], one["provider"]) for one in document["causes"] if one["verdict"] in {"yes", "likely"}]
     assert held == [(one, f"{host}/hashicorp/random") for one in ("plugin-missing", "other-tool")]
-    use, init = document["remedies"]
+    use, init = sorted(document["remedies"], key=lambda one: one["id"] != "use-tool")
     assert (use["command"], use["trust"]) == (f"{writer} -chdir={root} init", "none")
     tool = "opentofu" if ran == "tofu" else ran
     assert (init["command"], init["trust"]) == (f"locklens init --tool {tool} --root={root}", "low")
     assert kept in init["note"]
     run(init["command"])
     assert doctor(both, "ci.log")["state"] == "fixed"
+
+
+@pytest.mark.parametrize("command", ["init -lockfile=readonly", "plan", "apply"])
+@pytest.mark.parametrize(("root", "ran", "gone", "file", "doubt"), [
+    ("live/opentofu", "terraform", "", "", "Terraform wrote 2 other lock files of the repository, and OpenTofu none"),
+    ("live/opentofu", "terraform", "live", "", ""),
+    ("live/a-terraform", "tofu", "", "", ""),
+    ("live/a-terraform", "tofu", "live/prod", "", "OpenTofu wrote 1 other lock file of the repository, and Terraform none"),
+    ("live/a-terraform", "tofu", "live/opentofu", "more.tofu", "Terraform does not read live/a-terraform/more.tofu"),
+    ("live/opentofu", "terraform", "live", "more.tofu", ""),
+])  # fmt: skip
+def test_the_tool_of_the_lock_file_comes_last_where_the_repository_speaks_for_the_one_that_ran(
+    root: str, ran: str, gone: str, file: str, doubt: str, command: str, both: Path, doctor: Any
+) -> None:
+    for place in (both / gone).rglob("*.lock.hcl") if gone else ():
+        if place.parent != both / root:
+            place.unlink()
+    if file:
+        (both / root / file).write_text("locals {}\n", "utf-8")
+    own, other = (TERRAFORM_HOST, OPENTOFU_HOST) if ran == "terraform" else (OPENTOFU_HOST, TERRAFORM_HOST)
+    advice = NEXT if ran == "tofu" else NEXT.replace("OpenTofu", "Terraform").replace("tofu", "terraform")
+    said = f"{ABSENT.format(other)}{advice}" if command == "apply" else _refused(command, own, ran)
+    (both / "ci.log").write_text(f"$ {ran} -chdir={root} {command}\n{said}", "utf-8")
+    fixes = doctor(both, "ci.log")["remedies"]
+    number, use = next((number, one) for number, one in enumerate(fixes) if one["id"] == "use-tool")
+    assert (number, use["note"] or "") == (len(fixes) - 1 if doubt else 0, doubt)
+    assert len(fixes) == 2
 
 
 @pytest.mark.parametrize(("root", "host", "ran", "fixes"), [

@@ -66,6 +66,7 @@ class Examined(Struct, frozen=True, dict=True):
         entry: The locked entry; None without one.
         others: The provider in other lock files.
         twins: The provider of the same name in the other tool's registry, in any lock file.
+        tools_elsewhere: The number of other lock files that each tool wrote, by its name.
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
         history: Its past, and that of the lock file.
         places: Where its packages are, and may come from.
@@ -81,6 +82,7 @@ class Examined(Struct, frozen=True, dict=True):
     entry: LockEntry | None = None
     others: tuple[ElsewhereEntry, ...] = ()
     twins: tuple[ElsewhereEntry, ...] = ()
+    tools_elsewhere: Mapping[str, int] = {}
     fitting: tuple[str, ...] = ()
     history: EntryHistory = EntryHistory()
     places: Places = Places()

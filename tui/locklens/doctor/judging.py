@@ -408,7 +408,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     """Return the remedies for certain and probable causes, each command once, those without a cost in trust first.
 
     One after which init fails all the same comes after the others, unless these accept what nothing vouches for; so
-    does another run, which ends no other certain error of the log.
+    does another run, which ends no other certain error of the log, and a tool that the repository speaks against.
     """
     found: dict[object, list[tuple[Remedy, Affected]]] = {}
     best: dict[RecognisedError | None, int] = {}
@@ -451,9 +451,9 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     retried = {one.examined.error for group in found.values() for remedy, one in group if remedy.id == "retry"}
     is_retry_partial = any(strength == _CERTAIN and error not in retried for error, strength in best.items())
 
-    def place(one: Remedy) -> tuple[bool, bool, int]:
+    def place(one: Remedy) -> tuple[bool, bool, bool, int]:
         is_partial = one.is_partial or (is_retry_partial and one.id == "retry")
-        return one.trust is TrustCost.HIGH, is_partial, costs.index(one.trust)
+        return one.trust is TrustCost.HIGH, is_partial, one.is_doubtful, costs.index(one.trust)
 
     return tuple(sorted(offers, key=place))
 

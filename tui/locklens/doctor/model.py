@@ -308,6 +308,7 @@ class Remedy(Struct, frozen=True):
         host: The host that it is about, whatever the provider; "" for none.
         is_of_all: True if its command is of all providers of its roots, whatever the cause is of.
         is_partial: True if init fails after it all the same, as its note says.
+        is_doubtful: True if the repository speaks for another way, as its note says.
     """
 
     id: str
@@ -324,6 +325,7 @@ class Remedy(Struct, frozen=True):
     host: str = ""
     is_of_all: bool = False
     is_partial: bool = False
+    is_doubtful: bool = False
 
 
 class NotOffered(Struct, frozen=True):

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.doctor import may_read
+from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import TrustCost
 from locklens.doctor.past_remedies import changes_since, fix_entry, restored_file
 from locklens.doctor.remedies import run_again
 from locklens.doctor.version_remedies import upgrade
-from locklens.text import clauses, listing
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from locklens.dialect import Dialect
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Remedy
@@ -40,14 +43,15 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         title = f"Use {writer.product}, which wrote the lock file"
         as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
         is_locked = x.entry is None or x.is_taken_over or x.entry.address.host == writer.default_host
-        note = (
+        today = (
             f"{writer.product} locks what {writer.default_host} has today: entries of another host do not count there"
         )
         cost = _NONE if is_locked else _LOW
         left = _left_by_tool(x, writer.product) if x.message.kind == "readonly-changed" else ""
-        note, refused = clauses("" if is_locked else note, left), one.refused_by(writer)
-        line, is_partial = as_writer.next_step, refused != ""
-        yield one.alone.remedy("use-tool", title, cost, None, line, note, refused, is_partial=is_partial)
+        doubt, refused = _doubt(x, writer), one.refused_by(writer)
+        words = as_writer.next_step, "" if is_locked else today, left, refused, doubt
+        places = {"is_partial": refused != "", "is_doubtful": doubt != ""}
+        yield one.alone.remedy("use-tool", title, cost, None, *words, **places)
     if x.message.kind in {"provider-unknown", "plugin-missing"}:
         return  # the entry is right for its own tool
     if x.message.kind == "entries-migrated":
@@ -59,6 +63,22 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         yield from upgrade(one, f"Upgrade {x.name}: the new entry replaces that of the other tool's registry")
         return
     yield from fix_entry(one)
+
+
+def _doubt(x: Examined, writer: Dialect) -> str:
+    """Return what speaks for the tool that ran, and not for the lock file's, in a clause; "" for nothing.
+
+    Where the registry of the tool that ran is at fault, only the other one helps.
+    """
+    ran = DIALECTS.get(x.incident.tool or "", x.tool)
+    if x.message.kind not in {"readonly-changed", "plugin-missing", *OF_LACKING}:
+        return ""
+    own = (file for file in x.configuration.files if dirname(file) == x.root and file.endswith(ran.file_suffixes))
+    if unread := next((file for file in own if not file.endswith(writer.file_suffixes)), ""):
+        return f"{writer.product} does not read {unread}"
+    if x.tools_elsewhere.get(writer.name) or not (number := x.tools_elsewhere.get(ran.name)):
+        return ""
+    return f"{ran.product} wrote {counted(number, 'other lock file')} of the repository, and {writer.product} none"
 
 
 def _left_by_tool(x: Examined, writer: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -180,6 +182,7 @@ class Examiner:
             self._chosen(one, past) or one.entry,
             others=tuple(self._with_requirements(one, others, shared)),
             twins=tuple(self._elsewhere(twin_of(address)).values()),
+            tools_elsewhere=Counter(tool for path, tool in self._writers.items() if path != root.path),
             fitting=tuple(map(self._checkout.shown, one.fitting)),
             history=self._past_of(one, past),
             places=places,
@@ -191,6 +194,12 @@ class Examiner:
                 here=self._checkout.here,
             ),
         )
+
+    @cached_property
+    def _writers(self) -> dict[str, str]:
+        """The tool that wrote each lock file, by the folder, as far as its header tells."""
+        writers = ((path, self._roots.lock(path).writer) for path in self._checkout.locks)
+        return {path: writer.name for path, writer in writers if writer is not None}
 
     def _past_of(self, one: DoctorSubject, past: tuple[PastEntry, ...]) -> EntryHistory:
         """Return what git and the writes of locklens tell, beside the states of the entry."""
