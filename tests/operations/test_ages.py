@@ -19,9 +19,10 @@ from locklens.operations.compare import open_git
 from locklens.operations.review.prove import prove
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
-from locklens.policy import POLICY_FILE
+from locklens.policy import POLICY_FILE, Policy
 from locklens.releases import NetworkSettings
 from locklens.review.model import Change, Severity
+from locklens.review.reports.evidence_lines import released_lines
 from locklens.storage.cache import Cache
 
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -39,7 +40,13 @@ Judge = Callable[..., Change]
 
 
 @pytest.fixture
-def judge(registry: DemoRegistry, tmp_path: Path) -> Iterator[Judge]:
+def notes() -> list[str]:
+    """The notes of the last review."""
+    return []
+
+
+@pytest.fixture
+def judge(registry: DemoRegistry, tmp_path: Path, notes: list[str]) -> Iterator[Judge]:
     """Commits a lock file, writes another one over it, and reviews that."""
     environ = environ_of(registry, tmp_path)
     top = tmp_path / "top"
@@ -56,7 +63,7 @@ def judge(registry: DemoRegistry, tmp_path: Path) -> Iterator[Judge]:
         (top / LOCK).write_bytes(new)
         network = NetworkSettings(environ, cache)
         found = review(ReviewRequest(partial(open_git, top), include_unchanged=True, network=network))
-        roots = found.roots
+        roots, notes[:] = found.roots, found.notes
         if proves:
             chosen = [(root.lock_file, change.address) for root in roots for change in root.changes]
             roots = prove(found, chosen, network, confirm=lambda _: True, on_event=print, cancel=threading.Event())
@@ -70,7 +77,7 @@ def told(change: Change) -> list[str]:
     return [one.message for one in change.findings if one.rule == "LK014"]
 
 
-def test_a_version_that_is_too_young(judge: Judge, registry: DemoRegistry) -> None:
+def test_a_version_that_is_too_young(judge: Judge, registry: DemoRegistry, notes: list[str]) -> None:
     change = judge()
     assert change.evidence is not None
     assert change.evidence.days == 3
@@ -79,6 +86,7 @@ def test_a_version_that_is_too_young(judge: Judge, registry: DemoRegistry) -> No
     finding = next(one for one in change.findings if one.rule == "LK014")
     assert (finding.severity, finding.file, finding.line) == (Severity.WARN, LOCK, 4)
     assert sum(one.step is Step.DATES for one in registry.requests) == 1
+    assert notes == []
 
 
 def test_the_finding_stays_when_hashes_were_proven(judge: Judge) -> None:
@@ -108,9 +116,14 @@ def test_a_version_that_was_locked_before_is_not_told_of_again(judge: Judge) -> 
 
 
 @pytest.mark.parametrize("fault", [Fault.NOT_FOUND, Fault.SERVER_ERROR, Fault.HTML, Fault.CUT])
-def test_an_unknown_age_is_no_finding_and_no_trouble(judge: Judge, registry: DemoRegistry, fault: Fault) -> None:
+def test_an_unknown_age_is_no_finding_and_no_trouble_but_a_note(
+    judge: Judge, registry: DemoRegistry, notes: list[str], fault: Fault
+) -> None:
     registry.faults.add(fault, step=Step.DATES)
     change = judge()
+    assert notes == ["release date unknown of hashicorp/aws 5.86.1: the cooldown of 7 days was not checked"]
+    ((_, words),) = (one.spans for one in released_lines(change, Policy(cooldown=7)))
+    assert words.text == "unknown: the cooldown of 7 days was not checked"
     assert told(change) == []
     assert change.evidence is not None
     assert (change.evidence.days, change.evidence.problems) == (None, ())

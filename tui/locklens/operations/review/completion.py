@@ -16,8 +16,9 @@ from locklens.operations.review.request import LookupProgress, Progress, RootsKn
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
 from locklens.review.model import NOT_REQUIRED_RULE, Change, ChangeKind, HostState, Review, RootReview
+from locklens.review.rules.change import is_undated
 from locklens.review.rules.judge import KnownVerdicts, judge
-from locklens.text import counted
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
     import threading
@@ -257,8 +258,9 @@ class _Completion:
         """Return the review with all settled facts."""
         self._flush()
         roots = tuple(self._roots[root.lock_file] for root in self._review.roots)
-        notes = (*self._review.notes, *_generated_notes(roots), *_unread_notes(roots))
-        return replace(self._review, roots=roots, notes=notes)
+        found = replace(self._review, roots=roots)
+        notes = (*found.notes, *_generated_notes(roots), *_unread_notes(roots), *_undated_notes(found))
+        return replace(found, notes=notes)
 
 
 def _equal_subjects(review: Review) -> dict[tuple[object, ...], list[FactSubject]]:
@@ -360,6 +362,19 @@ def _unread_notes(roots: Iterable[RootReview]) -> Iterator[str]:
         yield f"{words}: the configuration cannot be read whole, and what it requires is unknown"
     if len(places) > _FILES_NOTED:
         yield f"{counted(len(places) - _FILES_NOTED, 'more file')} of the configuration cannot be read whole"
+
+
+def _undated_notes(review: Review) -> Iterator[str]:
+    """Yield a sentence on all versions whose cooldown could not be checked."""
+    undated = {
+        f"{change.address.short(root.tool.default_host)} {change.new.version}"
+        for root in review.roots
+        for change in root.changes
+        if change.new is not None and is_undated(change, review.policy)
+    }
+    if undated:
+        words = f"the cooldown of {counted(review.policy.cooldown or 0, 'day')} was not checked"
+        yield f"release date unknown of {listing(sorted(undated))}: {words}"
 
 
 def _generated_notes(roots: Iterable[RootReview]) -> Iterator[str]:

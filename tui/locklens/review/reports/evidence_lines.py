@@ -18,6 +18,7 @@ from locklens.review import PROOF_KINDS, HashFact, Proof
 from locklens.review.evidence import is_unsigned, packages_to_compare
 from locklens.review.model import Change, HostState, LookupAnswer, Review
 from locklens.review.reports import claimed_word, hash_words
+from locklens.review.rules.change import is_undated
 from locklens.review.why import kind_words
 from locklens.text import counted, listing, size_words
 from locklens.trust import Tier
@@ -25,6 +26,7 @@ from locklens.trust import Tier
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
 
+    from locklens.policy import Policy
     from locklens.project.configuration import Configuration, Requirement
 
 _EVIDENCE_LABEL = 29
@@ -294,9 +296,12 @@ def age_in_words(days: int) -> str:
     return f"{age}, reported by the registry"
 
 
-def released_lines(change: Change) -> Iterator[Line]:
-    """Yield the date and the age of a new version, as far as they are known."""
+def released_lines(change: Change, policy: Policy) -> Iterator[Line]:
+    """Yield the date and the age of a new version, as far as they are known, or that its cooldown was not checked."""
     evidence = change.evidence
+    if is_undated(change, policy):
+        words = f"unknown: the cooldown of {counted(policy.cooldown or 0, 'day')} was not checked"
+        yield labelled("RELEASED", Span(words, Role.WARN))
     if change.new is not None and evidence is not None and evidence.released and evidence.days is not None:
         age = Span(f"  {age_in_words(evidence.days)}", Role.DIM)
         yield labelled("RELEASED", evidence.released, age, copied=evidence.released)

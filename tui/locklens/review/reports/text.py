@@ -311,7 +311,7 @@ def evidence_text(change: Change, review: Review, shared: Mapping[tuple[str, str
 
         why, pin = why_unknown(change, review, is_asking=False), review.policy.pin(change.address)
         lines += signer_change_lines(old, new, unknown=why, pin=pin)
-    lines += released_lines(change)
+    lines += released_lines(change, review.policy)
     lines += mirror_lines(change)
     lines += unreported_problem_lines(change, shared)
     if change.kind in _SAME_VERSION:

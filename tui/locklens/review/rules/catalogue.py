@@ -380,7 +380,7 @@ _ALL = (
         ENTRY,
         "Released within the cooldown: problems may not be known yet",
         "The version is newly locked, and younger than the policy's cooldown (days, in locklens.toml). The release "
-        "date is reported by the registry, unsigned; without a date there is no finding.",
+        "date is reported by the registry, unsigned; without a date there is no finding, and a note says so.",
         "Most malicious releases are discovered within days.",
         "Compare with the release date in the registry.",
         "Wait, or select the newest version past the cooldown.",

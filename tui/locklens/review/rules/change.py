@@ -170,15 +170,26 @@ def _not_allowed(change: Change, policy: Policy) -> Iterator[Verdict]:
 
 
 def _too_young(change: Change, policy: Policy) -> Iterator[Verdict]:
-    """Check a new version; an unknown release date gives no finding."""
+    """Check a new version; an unknown release date gives no finding, and a note of the review."""
     days = change.evidence.days if change.evidence is not None else None
     if change.new is None or policy.cooldown is None or days is None or days >= policy.cooldown:
         return
-    is_new = change.old is None or change.moved_from is not None or change.old.version != change.new.version
-    if is_new and change.evidence is not None:
+    if _is_newly_locked(change) and change.evidence is not None:
         age = "today" if not days else f"{counted(days, 'day')} ago"
         words = f"{change.new.version} was released {age} ({change.evidence.released}), and the cooldown is"
         yield Verdict(f"{words} {counted(policy.cooldown, 'day')}")
+
+
+def _is_newly_locked(change: Change) -> bool:
+    old, new = change.old, change.new
+    return new is not None and (old is None or change.moved_from is not None or old.version != new.version)
+
+
+def is_undated(change: Change, policy: Policy) -> bool:
+    """True if the cooldown could not be checked of a newly locked version, whose registry gave no release date."""
+    evidence = change.evidence
+    is_dated = evidence is None or bool(evidence.problems) or evidence.days is not None
+    return bool(policy.cooldown) and not is_dated and _is_newly_locked(change)
 
 
 def _shortened(text: str) -> str:

@@ -36,6 +36,7 @@ from locklens.ui.shell.bars import note_section
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from locklens.policy import Policy
     from locklens.project.configuration import Configuration
     from locklens.review.model import Accepted, Change, Finding, Review, RootReview, Severity
 
@@ -89,7 +90,7 @@ def _change_lines(subject: RootChange, review: Review, *, in_full: bool, is_aski
             yield from finding_lines(*own, in_full=in_full)
             yield from _pending_lines(own[0], [subject], review)
     yield Line()
-    yield from _entry_lines(change)
+    yield from _entry_lines(change, policy=review.policy)
     yield from _signer_lines(change, review, is_asking=is_asking)
     yield from evidence_lines(change, review, is_asking=is_asking)
     yield from advisory_section(change.advisories)
@@ -127,7 +128,7 @@ def _group_lines(node: Node, review: Review, *, in_full: bool, is_asking: bool) 
             if accepted is None:
                 yield from _pending_lines(finding, [subject for _, subject in own], review)
     yield Line()
-    yield from _entry_lines(*(subject.change for subject in node.subjects))
+    yield from _entry_lines(*(subject.change for subject in node.subjects), policy=review.policy)
     yield from _signer_lines(change, review, is_asking=is_asking)
     if len(variants) > 1:
         yield Line()
@@ -243,7 +244,7 @@ def _labelled(label: str, *spans: Span | str) -> Line:
     return line(Span(label.ljust(_LABEL), Role.HEADING), *spans, hanging=_LABEL)
 
 
-def _entry_lines(*changes: Change) -> Iterator[Line]:
+def _entry_lines(*changes: Change, policy: Policy) -> Iterator[Line]:
     """Versions and constraints of the same change in one or more roots; where roots differ, those of each kind."""
     versions = [tuple(str(side.version) if side else _ABSENT for side in (one.old, one.new)) for one in changes]
     for label, values in (("VERSION", versions), ("CONSTRAINTS", list(map(constraints_of, changes)))):
@@ -258,7 +259,7 @@ def _entry_lines(*changes: Change) -> Iterator[Line]:
             else:
                 yield _labelled(name, Span(before, Role.REMOVED), " -> ", Span(after, Role.ADDED), where)
     first = changes[0]
-    yield from released_lines(first)
+    yield from released_lines(first, policy)
     if first.new is not None:
         source = first.evidence.source if first.evidence is not None else ""
         yield from page_lines(first.address, str(first.new.version), source)
