@@ -165,16 +165,38 @@ def test_why_names_the_version_that_upgrade_selects_by_what_the_lock_file_record
 
 
 def test_majors_are_eligible_where_the_user_takes_them_in(upgrade: Run, top: Path) -> None:
-    (top / "a/main.tf").write_text((top / "a/main.tf").read_text().replace("~> 1.0", ">= 1.0"))
-    found = document(upgrade, "--root", "a")
-    assert {one["provider"] for one in found["candidates"] if one["safe"]} == set()
-    found = document(upgrade, "--root", "a", "--include-major")
-    assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo"}
+    main, lock = top / "a/main.tf", top / "a" / LOCK
+    main.write_text(main.read_text().replace("~> 1.0", ">= 1.0"))
+    written = lock.read_bytes()
+    (demo,) = (one for one in document(upgrade, "--root", "a")["candidates"] if one["provider"].endswith("/demo"))
+    assert [demo[key] for key in ("recommended", "in_range", "safe")] == ["1.1.0", "2.0.0", True]
+    assert demo["blocked_by"] == [{"kind": "major", "file": None, "line": None, "text": "major version, not included"}]
+    assert "NEWER        2.0.0  held back: major version, not included\n" in upgrade("--list", "--root", "a")[1]
+    status, out, err = upgrade("--safe", "--root", "a", "--include-major")
+    assert (status, out) == (0, "a: acme/demo 1.0.0 -> 2.0.0 (major)\nwrote a/.terraform.lock.hcl\n"), err
+    lock.write_bytes(written)
+    status, out, err = upgrade("demo", "--root", "a", "--dry-run")
+    assert "a: acme/demo 1.0.0 would become 2.0.0 (major)\n" in err
+    status, out, err = upgrade("--safe", "--root", "a")
+    assert (status, out) == (0, "a: acme/demo 1.0.0 -> 1.1.0\nwrote a/.terraform.lock.hcl\n"), err
+    # Now the major version is all that is left.
+    (demo,) = (one for one in document(upgrade, "--root", "a")["candidates"] if one["provider"].endswith("/demo"))
+    assert [demo[key] for key in ("recommended", "safe", "blocked_by")] == ["2.0.0", False, []]
     status, out, err = upgrade("--safe", "--root", "a")
     assert (status, out) == (0, "nothing was changed\n")
     assert "note: 1 provider needs a decision: --list in place of --safe lists them\n" in err
-    status, out, err = upgrade("--safe", "--root", "a", "--include-major")
-    assert (status, out) == (0, "a: acme/demo 1.0.0 -> 2.0.0\nwrote a/.terraform.lock.hcl\n"), err
+
+
+def test_an_older_version_is_a_decision(upgrade: Run, top: Path) -> None:
+    lock = top / "a" / LOCK
+    lock.write_bytes(lock_file(SampleLock(f"{HOST}/acme/pinned", "1.1.0")))
+    status, _, err = upgrade("--safe", "pinned", "--root", "a")
+    words = (
+        "acme/pinned: not upgraded, although the locked 1.1.0 does not satisfy the constraints: 1.0.0 needs a decision"
+    )
+    assert (status, locked(top)) == (0, {"pinned": "1.1.0"})
+    assert f"warning: a: {words}\n" in err
+    assert "note: 1 provider needs a decision" in err
 
 
 @pytest.mark.parametrize("step", [Step.SUMS, Step.SIGNATURE])

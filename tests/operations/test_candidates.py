@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -39,7 +39,7 @@ from locklens.operations.upgrades.report import as_text, held_version_lines
 from locklens.operations.upgrades.selection import Eligibility, UpgradePolicy, UpgradeSelection, recommend
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
-from locklens.policy import Policy
+from locklens.policy import Policy, WantedPlatform
 from locklens.project.tree import FileSystem
 from locklens.releases import NetworkSettings
 from locklens.review.model import Bump
@@ -82,8 +82,12 @@ def test_a_version_that_waits_for_the_cooldown_is_said() -> None:
     assert suggested(offer("1.0.0:90 1.1.0:3", "~> 1.0", "1.0.0")) == "held back: 1.0.0 (main.tf:2)"
 
 
-def test_an_unknown_age_is_not_held_against_a_version() -> None:
+def test_a_version_of_unknown_age_is_suggested_where_none_of_known_age_is_old_enough() -> None:
     some = offer("1.0.0:90 1.1.0:40 1.2.0", "~> 1.0")
+    assert suggested(some) == "1.1.0"
+    assert recommend(some, WEEK).held_by == "1.2.0: release date unknown, cooldown cannot be checked"
+    assert suggested(some, UpgradePolicy()) == "1.2.0"
+    some = offer("1.0.0:90 1.1.0:4 1.2.0", "~> 1.0")
     assert suggested(some) == "1.2.0"
     choice = recommend(some, WEEK).suggested
     assert choice is not None
@@ -97,7 +101,7 @@ def test_an_unknown_age_is_not_held_against_a_version() -> None:
 )
 def test_the_upgrade_limit(limit: BumpLimit, expected: str) -> None:
     some = offer("1.0.0:90 1.0.4:80 1.3.0:70 2.0.0:60", ">= 1.0")
-    assert suggested(some, UpgradePolicy(limit=limit)) == expected
+    assert suggested(some, UpgradePolicy(limit=limit, takes_majors=True)) == expected
     alone = offer("1.0.0:90 2.0.0:60", ">= 1.0")
     assert (
         suggested(alone, UpgradePolicy(limit=BumpLimit.MINOR)) == "held back: 2.0.0: limited to the same major version"
@@ -206,6 +210,66 @@ def test_ages_in_few_words() -> None:
 # Real constraints
 
 
+WANTED = UpgradePolicy(Policy(platforms=(WantedPlatform(LINUX), WantedPlatform(WINDOWS))))
+
+
+def lacking(version: str) -> Callable[[Version], ListedVersion]:
+    """Versions of two platforms, and one that has no package for Windows."""
+    return lambda one: ListedVersion(one, ("5.0",), (LINUX,) if str(one) == version else (LINUX, WINDOWS))
+
+
+@pytest.mark.parametrize(
+    ("some", "terms", "expected", "held_by"),
+    [
+        (offer("1.0.0:90 1.3.0:70 2.0.0:60 2.1.0:50", ">= 1.0"), WEEK, "1.3.0", "2.1.0: major version, not included"),
+        (offer("1.0.0:90 1.3.0:3 2.0.0:60", ">= 1.0"), WEEK, "2.0.0?", ""),
+        (offer("1.0.0:90 1.3.0:70 2.0.0:3 2.1.0:2", ">= 1.0"), WEEK, "1.3.0", "2.1.0 is 2d old, cooldown 7 d"),
+        (
+            offer("1.0.0:90 1.3.0:70 2.0.0:60 3.0.0:50", ">= 1.0, < 3"),
+            WEEK,
+            "1.3.0",
+            "2.0.0: major version, not included; < 3.0.0 (main.tf:1)",
+        ),
+        (
+            offer("1.0.0:90 1.1.0:80 1.2.0:70", ">= 1.0", listed=lacking("1.2.0")),
+            WANTED,
+            "1.1.0",
+            "1.2.0: no package for windows_amd64, which the policy requires",
+        ),
+        (offer("1.0.0:90 1.2.0:70", ">= 1.0", listed=lacking("1.2.0")), WANTED, "1.2.0?", ""),
+        (offer("1.0.0:90 1.2.0:70", ">= 1.0", listed=lacking("1.2.0")), WEEK, "1.2.0", ""),
+        (offer("1.2.0:70", ">= 1.0", listed=lacking("1.2.0"), locked=None), WANTED, "1.2.0?", ""),
+        (offer("1.2.0:90 1.2.1:70", ">= 1.0", listed=lacking("1.2.1"), locked="1.1.0"), WANTED, "1.2.0",
+         "1.2.1: no package for windows_amd64, which the policy requires"),
+        (
+            offer("1.0.0:90 1.1.0:70 1.2.0:60", "< 1.2", locked="1.2.0"),
+            WEEK,
+            "1.1.0?",
+            "< 1.2.0 (main.tf:1)",
+        ),
+        (offer("1.0.0:90 1.1.0:70 1.2.0:60", "!= 1.1.0", locked="1.1.0"), WEEK, "1.2.0", ""),
+    ],
+)  # fmt: skip
+def test_the_newest_version_without_a_doubt_is_suggested_before_a_newer_one(
+    some: UpgradeCandidates, terms: UpgradePolicy, expected: str, held_by: str
+) -> None:
+    """A question mark stands behind a version that needs a decision."""
+    of = UpgradeSelection(terms=terms).with_offers(CandidateTable((some,)))
+    found = of.recommendation(some)
+    assert found.suggested is not None
+    assert f"{found.suggested.version}{'' if of.is_safe(some) else '?'}" == expected
+    assert of.state(some) is (Eligibility.READY if of.is_safe(some) else Eligibility.DECIDE)
+    assert found.held_by == held_by
+
+
+def test_no_platform_is_lost_that_the_locked_version_lacks_too() -> None:
+    some = offer("1.0.0:90 1.1.0:70", ">= 1.0", listed=lambda one: ListedVersion(one, ("5.0",), (LINUX,)))
+    of = UpgradeSelection(terms=WANTED).with_offers(CandidateTable((some,)))
+    assert of.is_safe(some)
+    (warning,) = upgrade_warnings(of, some, of.target(some))
+    assert warning.words == "no package for windows_amd64, which the policy requires"
+
+
 def test_real_constraint_shapes() -> None:
     """With every constraint that is recorded in a real lock file: what is suggested is what `init -upgrade` selects."""
     texts = {
@@ -219,7 +283,7 @@ def test_real_constraint_shapes() -> None:
         near = [version, *(replace(version, **step) for step in _steps(version))]
         found = offer(" ".join(f"{one}:{30 + place}" for place, one in enumerate(near)), text, locked=str(version))
         newest = newest_matching(near, found.constraints)
-        picked = recommend(found, WEEK).suggested
+        picked = recommend(found, replace(WEEK, takes_majors=True)).suggested
         expected = None if newest is None or newest.compare(version) <= 0 else newest
         if found.is_excluded:
             expected = newest

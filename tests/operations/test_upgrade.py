@@ -470,7 +470,7 @@ def test_an_exact_pin_moves_with_the_lock(top: Path) -> None:
     lay(top, {"main.tf": requiring(aws="= 5.1.0"), LOCK: [entry("aws", "5.1.0", "5.1.0")]})
     plan = planned(top, Shelf(OFFERED), edits_constraints=True)
     assert [file.path for file in plan.proposal.files] == ["main.tf", LOCK]
-    assert plan.proposal.words == (".: hashicorp/aws 5.1.0 -> 6.0.0; constraint in main.tf:3 set to = 6.0.0",)
+    assert plan.proposal.words == (".: hashicorp/aws 5.1.0 -> 6.0.0 (major); constraint in main.tf:3 set to = 6.0.0",)
     assert plan.proposal.command == "locklens upgrade --edit-constraints"
     apply(plan.proposal)
     assert (top / "main.tf").read_text() == requiring(aws="= 6.0.0")

@@ -511,7 +511,10 @@ async def test_a_step_from_no_target_is_taken_back(opening: Opening) -> None:
 async def test_the_upgrade_limit(opening: Opening) -> None:
     far = offer("1.0.0:90 1.0.1:60 1.1.0:40 2.0.0:30", ">= 1.0", root="a", name="far")
     async with opening(CandidateTable((far,))) as on:
-        await on.press("space")
+        await on.press("a")
+        assert on.picks == {"a/far": "1.1.0"}
+        assert "2.0.0: major version, not included" in on.text
+        await on.press("M")
         assert on.picks == {"a/far": "2.0.0"}
         await on.press("m")
         assert on.picks == {"a/far": "1.1.0"}

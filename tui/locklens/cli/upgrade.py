@@ -39,8 +39,8 @@ def add_upgrade_options(parser: Parser) -> None:
     group.add_platforms("platform to lock", "those of the policy, and those locked now, where known")
     group.flag("--list", "write nothing; list the available versions, and what holds them back")
     group.add("--format", choices=formats_of("upgrade"), help="format of --list (default: text)")
-    words = "upgrade what is eligible: in range, past the cooldown, no major version, and of the same signer; and lock"
-    words += " what is required and not locked"
+    words = "upgrade what is eligible: in range, past the cooldown, no major version, of each required platform, and of"
+    words += " the same signer; and lock what is required and not locked"
     group.flag("--safe", words)
     group.flag("--ignore-cooldown", "select releases of any age, and say so")
     group.flag("--include-major", "with --list or --safe: major versions are eligible too")
@@ -162,9 +162,12 @@ def _left_words(selection: UpgradeSelection, offer: UpgradeCandidates) -> str:
     words = "not locked, although it is required" if offer.locked is None else ""
     if offer.is_excluded:
         words = f"not upgraded, although the locked {offer.locked} does not satisfy the constraints"
-    if not words or selection.state(offer) not in {Eligibility.HELD, Eligibility.CURRENT}:
+    state, standing = selection.state(offer), selection.recommendation(offer)
+    if words and state is Eligibility.DECIDE and standing.suggested is not None:
+        return f"{words}: {standing.suggested.version} needs a decision"
+    if not words or state not in {Eligibility.HELD, Eligibility.CURRENT}:
         return ""
-    return ": ".join(filter(None, (words, selection.recommendation(offer).held_by)))
+    return ": ".join(filter(None, (words, standing.held_by)))
 
 
 def _surveyed(locklens: LockLens, options: Namespace) -> UpgradeSurvey:

@@ -213,7 +213,8 @@ def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
         hosts = f"{display_host(change.address.host)} instead of {display_host(change.moved_from.host)}"
         return f"{lead} {old}{f' {to} {new} and' if old != new else ''} {is_} locked from {hosts}{edits}"
     if old != new:
-        return f"{lead} {old} {to} {new}{edits}"
+        major = " (major)" if change.new.version.major > change.old.version.major else ""
+        return f"{lead} {old} {to} {new}{major}{edits}"
     if change.platforms:
         return f"{lead} {old} {gets} hashes for {', '.join(map(str, change.platforms))}"
     what = "hashes" if set(change.old.hashes) != set(change.new.hashes) else "constraints"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates, edits_in_short, is_refused
-from locklens.operations.upgrades.selection import NOT_ALLOWED, UpgradeSelection, is_beyond
+from locklens.operations.upgrades.selection import NOT_ALLOWED, Doubt, UpgradeSelection, is_beyond
 from locklens.project.configuration import constraint_place
 from locklens.review.model import Bump, Severity
 from locklens.review.rules.release import SigningProblem
@@ -80,17 +80,15 @@ def _of_the_age(
     if selection.terms.is_too_young(choice):
         yield _warning(f"{counted(choice.days or 0, 'day')} old, cooldown {days}")
     if selection.terms.is_of_unknown_age(choice):
-        yield _warning("release date unknown, cooldown cannot be checked")
+        yield _warning(Doubt.AGE)
 
 
 def _of_the_platforms(
     selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion
 ) -> Iterator[UpgradeWarning]:
-    required, offered = selection.terms.platforms, choice.listed.platforms
-    if required:
-        missing = [str(platform) for platform in required if offered and platform not in offered]
-        if missing:
-            yield _warning(f"no package for {', '.join(missing)}, which the policy requires")
+    if selection.terms.platforms:
+        if missing := selection.terms.lacking(choice):
+            yield _warning(Doubt.PLATFORM.format(", ".join(map(str, missing))))
     elif lost := offer.lost_platforms(choice.version):
         yield _warning(f"no package for {', '.join(map(str, lost))}, unlike {offer.locked}")
 
@@ -138,6 +136,7 @@ class BlockerKind(StrEnum):
     PLATFORM = "platform"
     SIGNER = "signer"
     ALLOW_LIST = "allow-list"
+    MAJOR = "major"
 
 
 _KINDS = {
@@ -147,6 +146,15 @@ _KINDS = {
     Reason.PLATFORM: BlockerKind.PLATFORM,
     Reason.COOLDOWN: BlockerKind.COOLDOWN,
     Reason.NOT_ALLOWED: BlockerKind.ALLOW_LIST,
+}
+
+
+_DOUBTS = {
+    Doubt.UNREAD: BlockerKind.CONSTRAINT,
+    Doubt.AGE: BlockerKind.COOLDOWN,
+    Doubt.PLATFORM: BlockerKind.PLATFORM,
+    Doubt.OLDER: BlockerKind.CONSTRAINT,
+    Doubt.MAJOR: BlockerKind.MAJOR,
 }
 
 
@@ -178,6 +186,9 @@ def blockers(selection: UpgradeSelection, offer: UpgradeCandidates) -> tuple[Blo
         if selection.terms.is_too_young(newest):
             words = f"{age_words(newest.days)} old, cooldown {selection.terms.cooldown} d"
             blocking.append(Blocker(BlockerKind.COOLDOWN, words))
+        if not newest.holds and (doubt := selection.terms.doubt(offer, newest)) is not None:
+            words = selection.terms.doubt_words(offer, newest)
+            blocking.append(Blocker(_DOUBTS[doubt], words))
     judged = recommended or newest
     if judged is not None and selection.is_suspect(offer, judged):
         blocking.append(_of_signer(selection, offer, judged))

@@ -160,10 +160,15 @@ def held_version_lines(
         words = " to ".join(dict.fromkeys(map(str, (min(ages), max(ages)))))
         hold = Hold(Reason.COOLDOWN, names=(str(terms.cooldown), words))
         shown.append(_held([choice.version for choice in young], (hold,)))
-    free = (each for each in offer.choices if not each.holds and not terms.is_too_young(each))
-    if far := [each.version for each in free if terms.is_too_far(offer, each) and is_beyond(each.version, reached)]:
-        words = f"  {HELD_BACK} limited to the {terms.limit}"
-        shown.append(_HeldWords((version_range(far), Span(words, Role.WARN))))
+    others: dict[str, list[Version]] = {}
+    for each in offer.choices:
+        if each.holds or terms.is_too_young(each) or not is_beyond(each.version, reached):
+            continue
+        words = terms.limit_words if terms.is_too_far(offer, each) else terms.doubt_words(offer, each)
+        if words and terms.allows(offer, each):
+            others.setdefault(words, []).append(each.version)
+    for words, versions in others.items():
+        shown.append(_HeldWords((version_range(versions), Span(f"  {HELD_BACK} {words}", Role.WARN))))
     for blocker in _other_blockers(offer, selection):
         place = FilePlace(blocker.file, blocker.line or 1) if blocker.file else None
         words = f"{HELD_BACK} {blocker.text}{f' ({place})' if place is not None else ''}"

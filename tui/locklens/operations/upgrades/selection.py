@@ -39,6 +39,16 @@ USUAL_COOLDOWN = 7
 NOT_ALLOWED = "not on the allow list"
 
 
+class Doubt(StrEnum):
+    """What makes an upgrade a decision although the version fits, in the words of what holds a version back."""
+
+    UNREAD = "not all constraints are known"
+    AGE = "release date unknown, cooldown cannot be checked"
+    PLATFORM = "no package for {}, which the policy requires"
+    OLDER = "older than the locked version"
+    MAJOR = "major version, not included"
+
+
 class UpgradePolicy(Struct, frozen=True):
     """The conditions on a recommended version.
 
@@ -107,6 +117,36 @@ class UpgradePolicy(Struct, frozen=True):
         """True if a version is beyond the upgrade limit."""
         return not self.limit.allows(choice.version, offer.locked)
 
+    @property
+    def limit_words(self) -> str:
+        """What holds back a version that is beyond the upgrade limit."""
+        return f"limited to the {self.limit}"
+
+    def lacking(self, choice: CandidateVersion) -> tuple[Platform, ...]:
+        """The required platforms that a version has no package for; () if its platforms are unknown."""
+        offered = choice.listed.platforms
+        return tuple(platform for platform in self.platforms if platform not in offered) if offered else ()
+
+    def doubt(self, offer: UpgradeCandidates, choice: CandidateVersion) -> Doubt | None:
+        """What makes a version that fits a decision, apart from its signer; None for nothing."""
+        if offer.unread:
+            return Doubt.UNREAD
+        if self.is_of_unknown_age(choice):
+            return Doubt.AGE
+        before = offer.choice(offer.locked)
+        lacking = frozenset(self.lacking(choice))
+        if lacking - frozenset(self.lacking(before) if before is not None else ()):
+            return Doubt.PLATFORM
+        if not offer.is_newer(choice.version):
+            return Doubt.OLDER
+        is_major = offer.bump(choice.version) is Bump.MAJOR
+        return Doubt.MAJOR if is_major and not self.takes_majors else None
+
+    def doubt_words(self, offer: UpgradeCandidates, choice: CandidateVersion) -> str:
+        """The doubt about a version, in words; "" for none."""
+        doubt = self.doubt(offer, choice)
+        return doubt.format(", ".join(map(str, self.lacking(choice)))) if doubt is not None else ""
+
 
 class Eligibility(StrEnum):
     """The upgrade state of a provider in one root, in display order."""
@@ -135,9 +175,9 @@ class Recommendation(Struct, frozen=True):
 def recommend(offer: UpgradeCandidates, terms: UpgradePolicy) -> Recommendation:
     """Determine the state of a provider.
 
-    The recommended version is the newest one that satisfies the constraints, is newer than the locked one (or any,
-    where the locked one does not satisfy them), is within the upgrade limit and on the allow list, and not known to be
-    within the cooldown.
+    A version fits if it satisfies the constraints, is newer than the locked one (or any, where the locked one does not
+    satisfy them), is within the upgrade limit and on the allow list, and not known to be within the cooldown. The
+    newest one without a doubt is recommended, or else the newest one, which needs a decision.
     """
     if not offer.is_asked or offer.problem:
         return Recommendation(Eligibility.UNKNOWN, held_by=offer.problem)
@@ -145,7 +185,9 @@ def recommend(offer: UpgradeCandidates, terms: UpgradePolicy) -> Recommendation:
         held_by = "not required by any readable module" if offer.unread else "not required by this root"
         return Recommendation(Eligibility.HELD if offer.unread else Eligibility.NOT_REQUIRED, held_by=held_by)
     eligible = [candidate for candidate in offer.choices if _is_eligible(offer, candidate)]
-    suggested = next((candidate for candidate in eligible if _is_fit(offer, candidate, terms)), None)
+    fitting = [candidate for candidate in eligible if _is_fit(offer, candidate, terms)]
+    undoubted = (candidate for candidate in fitting if terms.doubt(offer, candidate) is None)
+    suggested = next(undoubted, fitting[0] if fitting else None)
     held_by = _held_by(offer, eligible, suggested, terms)
     if suggested is not None:
         return Recommendation(Eligibility.READY, suggested, held_by)
@@ -186,18 +228,11 @@ def _held_by(
             continue
         if candidate.holds:
             beyond = [each for each in eligible if is_beyond(each.version, reached)]
-            young = next((_cooldown_words(offer, each, terms) for each in beyond if terms.is_too_young(each)), "")
-            far = next(
-                (f"{each.version}: {_limit_words(terms)}" for each in beyond if terms.is_too_far(offer, each)), ""
-            )
+            against = (objection(offer, each, terms) for objection in _OBJECTIONS for each in beyond)
             hold = next((one for one in candidate.holds if one in excluding), candidate.holds[0])
-            return "; ".join(filter(None, (young or far, str(hold))))
-        if terms.is_too_young(candidate):
-            return _cooldown_words(offer, candidate, terms)
-        if not terms.allows(offer, candidate):
-            return f"{candidate.version}: {NOT_ALLOWED}"
-        if terms.is_too_far(offer, candidate):
-            return f"{candidate.version}: {_limit_words(terms)}"
+            return "; ".join(filter(None, (next(filter(None, against), ""), str(hold))))
+        if words := next(filter(None, (objection(offer, candidate, terms) for objection in _OBJECTIONS)), ""):
+            return words
     if offer.is_excluded:
         return "no version satisfies the constraints" if not eligible else ""
     return ""
@@ -210,12 +245,27 @@ def is_beyond(version: Version, reached: Version | None) -> bool:
 
 def _cooldown_words(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> str:
     """What a version within the cooldown waits for, and the limit that it is beyond after that."""
-    too_far = f"; {_limit_words(terms)}" if terms.is_too_far(offer, choice) else ""
+    if not terms.is_too_young(choice):
+        return ""
+    too_far = f"; {terms.limit_words}" if terms.is_too_far(offer, choice) else ""
     return f"{choice.version} is {age_words(choice.days)} old, cooldown {terms.cooldown} d{too_far}"
 
 
-def _limit_words(terms: UpgradePolicy) -> str:
-    return f"limited to the {terms.limit}"
+def _allow_list_words(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> str:
+    return "" if terms.allows(offer, choice) else f"{choice.version}: {NOT_ALLOWED}"
+
+
+def _limit_words(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> str:
+    return f"{choice.version}: {terms.limit_words}" if terms.is_too_far(offer, choice) else ""
+
+
+def _doubt_words(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> str:
+    words = terms.doubt_words(offer, choice)
+    return f"{choice.version}: {words}" if words else ""
+
+
+_OBJECTIONS = (_cooldown_words, _allow_list_words, _limit_words, _doubt_words)
+"""What the conditions have against a version in range, in words, "" for nothing; the first ones are told first."""
 
 
 _LOOKED_UP = 60
@@ -356,8 +406,8 @@ class UpgradeSelection(Struct, frozen=True):
     def is_safe(self, offer: UpgradeCandidates) -> bool:
         """True if the recommended version is eligible: no known fact speaks against it.
 
-        It satisfies all constraints and the cooldown, is not a major version unless those are taken in, and is not
-        known to be refused, to have another signer, or to have none that can be looked up.
+        It satisfies all constraints and the cooldown, there is no `Doubt` about it, and it is not known to be refused,
+        to have another signer, or to have none that can be looked up.
         """
         return offer.key not in self.stepped and self.state(offer) is Eligibility.READY
 
@@ -384,17 +434,11 @@ class UpgradeSelection(Struct, frozen=True):
     @property
     def undecided_with_majors(self) -> frozenset[ProviderAddress]:
         """The providers that need a decision where major versions are eligible."""
-        return replace(self, terms=replace(self.terms, takes_majors=True)).undecided
+        return self.with_terms(replace(self.terms, takes_majors=True)).undecided
 
     def _is_eligible(self, offer: UpgradeCandidates, choice: CandidateVersion | None) -> bool:
-        if (
-            choice is None
-            or offer.unread
-            or self.terms.is_of_unknown_age(choice)
-            or (offer.bump(choice.version) is Bump.MAJOR and not self.terms.takes_majors)
-        ):
-            return False
-        return not self.is_suspect(offer, choice)
+        is_clear = choice is not None and self.terms.doubt(offer, choice) is None
+        return choice is not None and is_clear and not self.is_suspect(offer, choice)
 
     def is_suspect(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
         """True if a version is known to be refused, something speaks against its signer, or looking that up failed."""

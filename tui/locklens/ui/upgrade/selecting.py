@@ -38,8 +38,9 @@ UPGRADE_KEYS = KeyTable(
         Key(
             "a",
             "select_eligible",
-            "select eligible: upgrades that satisfy the constraints and the cooldown, no majors (M), without a"
-            " known change of signer, of the rows that the filter shows; again: deselect them",
+            "select eligible: upgrades that satisfy the constraints and the cooldown, no majors (M), with a package for"
+            " each required platform, without a known change of signer, of the rows that the filter shows; again:"
+            " deselect them",
             "all eligible",
         ),
         Key(
