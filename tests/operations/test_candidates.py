@@ -35,8 +35,9 @@ from locklens.operations.upgrades import (
 )
 from locklens.operations.upgrades.doubts import upgrade_warnings
 from locklens.operations.upgrades.lookup import CandidateRequest, look_up_candidates, look_up_releases
+from locklens.operations.upgrades.recommending import Eligibility, UpgradePolicy, recommend
 from locklens.operations.upgrades.report import as_text, held_version_lines
-from locklens.operations.upgrades.selection import Eligibility, UpgradePolicy, UpgradeSelection, recommend
+from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy, WantedPlatform

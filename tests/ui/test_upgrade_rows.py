@@ -18,7 +18,8 @@ from locklens.errors import ConfigurationError
 from locklens.lines import FilePlace, Line, Role, Span
 from locklens.operations.upgrades import CandidateTable, DownloadEstimate, RefusedRoot, UpgradeCandidates, report
 from locklens.operations.upgrades.doubts import blockers
-from locklens.operations.upgrades.selection import UpgradePolicy, UpgradeSelection
+from locklens.operations.upgrades.recommending import UpgradePolicy
+from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
 from locklens.project.clifiles import this_platform

@@ -18,7 +18,7 @@ from locklens.errors import LockLensError, UnavailableError
 from locklens.lines import FilePlace
 from locklens.lockfile.parse import parse
 from locklens.operations.review.explain_provider import WhySubject
-from locklens.operations.upgrades.selection import UpgradePolicy
+from locklens.operations.upgrades.recommending import UpgradePolicy
 from locklens.policy import Policy
 from locklens.review.model import ChangeKind, Review, Severity
 from locklens.review.reports.why import render, why_lines

@@ -157,7 +157,7 @@ def _plan_safe(options: Namespace) -> Plan:
 
 def _left_words(selection: UpgradeSelection, offer: UpgradeCandidates) -> str:
     """Return what is left to do about a provider that has no version to select, and why; "" for nothing."""
-    from locklens.operations.upgrades.selection import Eligibility
+    from locklens.operations.upgrades.recommending import Eligibility
 
     words = "not locked, although it is required" if offer.locked is None else ""
     if offer.is_excluded:

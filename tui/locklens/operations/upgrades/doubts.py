@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates, edits_in_short, is_refused
-from locklens.operations.upgrades.selection import NOT_ALLOWED, Doubt, UpgradeSelection, is_beyond
+from locklens.operations.upgrades.recommending import NOT_ALLOWED, Doubt, is_beyond
 from locklens.project.configuration import constraint_place
 from locklens.review.model import Bump, Severity
 from locklens.review.rules.release import SigningProblem
@@ -17,6 +17,8 @@ from locklens.text import age_words, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from locklens.operations.upgrades.selection import UpgradeSelection
 
 
 class UpgradeWarning(Struct, frozen=True):

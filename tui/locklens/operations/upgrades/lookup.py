@@ -29,7 +29,8 @@ from locklens.operations.upgrades import (
     candidates_before_lookup,
     candidates_of,
 )
-from locklens.operations.upgrades.selection import UpgradePolicy, UpgradeSelection
+from locklens.operations.upgrades.recommending import UpgradePolicy
+from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.root_upgrade import require_upgradable
 from locklens.project.constraint_edits import oddly_written, protection
 from locklens.project.state import data_folder

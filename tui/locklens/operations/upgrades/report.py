@@ -16,13 +16,8 @@ from locklens.hashes import hashes_of_files
 from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines
 from locklens.operations.upgrades import edits_in_short, is_refused, platforms_to_lock
 from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
-from locklens.operations.upgrades.selection import (
-    NOT_ALLOWED,
-    Eligibility,
-    UpgradeSelection,
-    is_beyond,
-    sorted_versions,
-)
+from locklens.operations.upgrades.recommending import NOT_ALLOWED, Eligibility, is_beyond
+from locklens.operations.upgrades.selection import UpgradeSelection, sorted_versions
 from locklens.project.clifiles import this_platform
 from locklens.project.configuration import constraint_place
 from locklens.review.reports import SEVERITY_ROLES

@@ -13,7 +13,8 @@ from textual.binding import Binding, BindingType
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import LockLensError
 from locklens.operations.upgrades import CandidateTable, KnownRelease, estimate_download
-from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection
+from locklens.operations.upgrades.recommending import Eligibility
+from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.clifiles import this_platform
 from locklens.review.reports.lock_lines import TIER_MEANINGS

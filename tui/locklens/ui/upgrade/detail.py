@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.addresses import display_host
 from locklens.lines import FilePlace, Line, Role, Span, labelled, line
 from locklens.operations.upgrades import edits_in_short
+from locklens.operations.upgrades.recommending import Eligibility
 from locklens.operations.upgrades.report import (
     blocker_place,
     held_version_lines,
@@ -16,7 +17,7 @@ from locklens.operations.upgrades.report import (
     version_lines,
     warning_lines,
 )
-from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection, sorted_versions
+from locklens.operations.upgrades.selection import UpgradeSelection, sorted_versions
 from locklens.project.configuration import Contributor, constraint_place
 from locklens.selection import BumpLimit
 from locklens.text import age_words, counted, size_words

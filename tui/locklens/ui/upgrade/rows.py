@@ -14,8 +14,8 @@ from textual.geometry import Region
 from locklens.lines import Role, Span
 from locklens.operations.upgrades import CandidateVersion, RefusedRoot, UpgradeCandidates, edits_in_short
 from locklens.operations.upgrades.doubts import upgrade_warnings
+from locklens.operations.upgrades.recommending import Eligibility
 from locklens.operations.upgrades.report import signer_span
-from locklens.operations.upgrades.selection import Eligibility, UpgradeSelection
 from locklens.review.model import Bump
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.text import age_words, counted
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from locklens.addresses import ProviderAddress
+    from locklens.operations.upgrades.selection import UpgradeSelection
 
 UPGRADE_GRAMMAR = Grammar(
     "provider, root, version, signer, remark, or the title of a section",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from locklens.operations.upgrades.selection import Eligibility, UpgradePolicy, UpgradeSelection
+from locklens.operations.upgrades.recommending import Eligibility, UpgradePolicy
 from locklens.text import counted
 from locklens.ui.shell import keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, following
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from locklens.operations.upgrades import UpgradeCandidates
+    from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.policy import Policy
 
 UPGRADE_KEYS = KeyTable(
