@@ -484,7 +484,7 @@ async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.M
         on = HashesDriver(app, pilot)
         await on.settle()
         await on.press("y")
-        assert "nothing to copy here" in on.lines[-2]
+        assert "copy: this row has no text without a path" in on.lines[-2]
         await on.choose("acme/demo")
         await on.press("y")
         assert app.clipboard == "'registry.terraform.io/acme/demo 1.0.0'"

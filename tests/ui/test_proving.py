@@ -14,7 +14,7 @@ from locklens.demo import PLATFORMS
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.operations.review.request import PackageDone, PackageDownloading, ProvingPlanned, RootsKnown
 from locklens.review import HashFact, Proof
-from locklens.review.model import Change, Evidence, LookupAnswer, Review, RootReview
+from locklens.review.model import Change, Evidence, LookupAnswer, Review, RootReview, Unverified
 from locklens.trust import Signer, Tier
 from locklens.ui.phrases import DownloadRow, download_lines
 from locklens.ui.prove import nothing_to_prove, outcome, plan_lines
@@ -342,9 +342,11 @@ def test_what_came_of_it(samples: Samples) -> None:
     assert nothing_to_prove(before, chosen) == "nothing can be verified: no signed package left to hash"
     nobody = Evidence(problems=("the registry was not asked",), answer=LookupAnswer.NOT_ASKED)
     older = Evidence(problems=("the registry does not list 1.4.1",))
+    unchecked = Evidence(problems=("signatures cannot be checked: no gpg",), unverified=Unverified.NOT_AUTHENTICATED)
     for words, evidence, signer in (
         ("the registry was not asked", nobody, None),
         ("no signed package left to hash", older, Signer(Tier.OFFICIAL, (), "1.4.2")),
+        ("signatures cannot be checked: no gpg", unchecked, Signer(Tier.UNKNOWN, (), "1.4.2")),
     ):
         review = replace(
             before,

@@ -197,8 +197,8 @@ def _evidence(case: Case) -> Evidence:
     problems += [one.foreign for one in (case.new, case.old) if one is not None and one.foreign]
     judged = case.new.authentication
     if judged is not None and judged.problem is not None:
-        problems.append(f"signatures cannot be checked: {judged.problem}")
-        hints.append(judged.problem.hint)
+        problems.insert(0, f"signatures cannot be checked: {judged.problem}")
+        hints.insert(0, judged.problem.hint)
     to_hash = case.folders.to_hash
     sizes = [case.new.sizes[zh] for zh in to_hash if zh in case.new.sizes]
     locked = _locked((), case.new, case.hashed)

@@ -115,7 +115,8 @@ def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
     if not any(True for change in changes for _ in unverified_h1(change)):
         return "nothing to verify here: no h1 is left to compare with its package"
     # Of a release that is known, the problems are those of the one before it.
-    unknown = (change.evidence for change in changes if change.evidence is not None and change.new_signer is None)
+    known = ((change, change.evidence) for change in changes if change.evidence is not None)
+    unknown = (one for change, one in known if change.new_signer is None or one.unverified is not None)
     problems = [problem for evidence in unknown for problem in evidence.problems]
     return (
         f"nothing can be verified: {problems[0]}"

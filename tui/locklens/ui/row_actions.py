@@ -201,9 +201,15 @@ class RowActionsScreen(ExportingScreen):
 
     def _copy(self, text: str, shown: str = "") -> None:
         if not text:
-            self.refuse("nothing to copy here")
+            self.refuse(f"copy: {self._uncopied_words}")
             return
         self.say(copy_text(self.app, copied_line(text), shown))
+
+    @property
+    def _uncopied_words(self) -> str:
+        if self.line is not None:
+            return "this line has nothing to copy"
+        return "no row is listed" if self.left.current is None else "this row has no text without a path"
 
     def action_edit(self) -> None:
         """Open the highlighted line in the editor."""
