@@ -174,6 +174,19 @@ def test_a_deleted_lock_file_of_a_named_root_is_compared(run: Run, top: Path, fo
     assert "not compared: 3 of 4 lock files, of roots that were not named" in said
 
 
+def test_a_review_that_proves_all_judges_unchanged_roots_and_its_help_says_so(
+    run: Run, top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "not judged: 4 roots that are unchanged" in run("review", "--offline", "--format", "text")[1]
+    for option in (["--all"], ["--prove", "all"]):
+        status, out, _ = run("review", *option, "--offline", "--format", "text", "--fail-on", "warn")
+        assert (status, "not judged" in out, "LK007" in out) == (1, False, True), out
+    with pytest.raises(SystemExit):
+        run("review", "--help")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "all: those of unchanged roots too, which are then listed and judged, as with --all" in said
+
+
 def test_a_restricted_review_counts_the_same_lock_files_as_a_whole_one(run: Run, top: Path) -> None:
     for gone in ("other", "live/eu/a"):
         (top / gone / LOCK).unlink()

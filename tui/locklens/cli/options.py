@@ -143,9 +143,9 @@ class OptionGroup:
         self.add("--ask-host", metavar="HOST", action="append", default=[], type=_host, help=words)
         self.add_requests()
 
-    def add_prove(self) -> None:
-        """Add --prove."""
-        words = "download and hash packages, to verify h1 hashes"
+    def add_prove(self, of_all: str = "") -> None:
+        """Add --prove; `of_all` says what else `all` does."""
+        words = f"download and hash packages, to verify h1 hashes{f'; all: {of_all}' if of_all else ''}"
         self.add("--prove", choices=["none", "changed", "all"], default="none", help=f"{words} (default: none)")
 
     def add_platforms(self, words: str, default: str) -> None:

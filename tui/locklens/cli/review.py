@@ -139,7 +139,7 @@ def add_reading_options(
     group.add("--fail-on", choices=["block", "warn", "info", "never"], help=words)
     group.add_tool()
     if reviews:
-        group.add_prove()
+        group.add_prove("those of unchanged roots too, which are then listed and judged, as with --all")
     group.add("--policy", metavar="FILE", help="policy file (default: the base's locklens.toml)")
     group.add_offline("those of the base and of the settings")
 
