@@ -276,8 +276,40 @@ def test_the_entry_of_an_older_commit_is_judged_as_in_the_review_after_it(top: P
     apply(plan.proposal)
     (written,) = (one for one in review(asked).findings if one.rule == "LK001")
     assert written == planned
-    assert ": 2 of 5 zh of packages of the old entry are not in the publisher's signed SHA256SUMS" in written.message
+    assert (
+        "1.4.1: 2 of 5 zh of packages of the old entry are not in the publisher's signed SHA256SUMS" in written.message
+    )
+    commit = git(top, "rev-parse", "HEAD~")[:12]
+    assert f"; the change restores those that commit {commit} locks, which are all of the release" in written.message
+    assert (written.severity, written.case) == (Severity.INFO, "restored")
     assert written.line == path.read_text().split("\n").index(f'provider "{HOST}/acme/demo" {{') + 1
+
+
+def test_hashes_that_only_the_branch_under_review_had_before_are_not_restored(
+    top: Path, environ: dict[str, str]
+) -> None:
+    """Else a branch could lock a republished release, revert that, and lock it again."""
+    path, old = top / "a" / LOCK, SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4", edition="first")
+    before, republished = lock_file(old), lock_file(replace(old, edition=""))
+    for state in (before, republished, before, republished):
+        path.write_bytes(state)
+        git(top, "commit", "-qam", "another state")
+    for base, expected in (("HEAD~3", (Severity.BLOCK, "")), ("HEAD~", (Severity.INFO, "restored"))):
+        (found,) = (one for one in review(request(top, environ, base=base)).findings if one.rule == "LK001")
+        assert (found.severity, found.case) == expected, base
+
+
+def test_the_part_of_a_release_that_an_earlier_commit_had_is_not_restored(top: Path, environ: dict[str, str]) -> None:
+    """Else a package that was published again could come in two steps: its old hash goes, the new one is only added."""
+    path = top / "a" / LOCK
+    whole = path.read_text()
+    first = whole.index('"zh:')
+    without, forged = (whole[:first] + more + whole[first + 69 :] for more in ("", f'"zh:{"5" * 64}"'))
+    for state in (without, forged, without):
+        path.write_text(state)
+        git(top, "commit", "-qam", "another state")
+    (found,) = (one for one in review(request(top, environ, base="HEAD~")).findings if one.rule == "LK001")
+    assert (found.severity, found.case) == (Severity.BLOCK, "unsure")
 
 
 @pytest.mark.parametrize("base", ["HEAD", "HEAD~"])

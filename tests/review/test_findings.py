@@ -632,9 +632,9 @@ def test_causes_and_checks_name_rules_of_the_catalogue() -> None:
     assert {rule for row in (*CAUSES, *HEALTH_CHECKS) for rule in row.rules} <= RULES.keys()
 
 
-def test_lock_takes_entries_of_a_list_that_has_grown_alone() -> None:
+def test_lock_takes_entries_of_a_list_that_has_grown_and_restored_ones_alone() -> None:
     named = {(rule, case) for rule, entry in RULES.items() for case, words in entry.cases.items() if words.is_lockable}
-    assert named == {("LK001", "grown")}
+    assert named == {("LK001", "grown"), ("LK001", "restored")}
     assert all(RULES[rule].effect.refusal for rule, _ in named), "of other rules lock takes each entry"
 
 

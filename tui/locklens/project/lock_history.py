@@ -39,23 +39,24 @@ class CommittedFile(NamedTuple):
 class LockCommits:
     """Reads the commits of each lock file once, and follows it through the moves of its root.
 
-    Paths are relative to the top of the repository, and each lock file is the one of the work tree. The methods raise
-    `RepositoryError` where git cannot read the history.
+    Paths are relative to the top of the repository, and each lock file is the one of the work tree, or of the commit
+    that was given as the tip. The methods raise `RepositoryError` where git cannot read the history.
     """
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Repository, tip: str = "HEAD") -> None:
         self._repository = repository
+        self._tip = tip
         self._read: dict[str, tuple[CommittedFile, ...]] = {}
         self._moves: dict[str, dict[str, str]] = {}
 
     def of(self, path: str) -> tuple[CommittedFile, ...]:
-        """Return the commits before HEAD that made a lock file what it is, the newest first, at most PAST_COMMITS.
+        """Return the commits up to the tip that made a lock file what it is, the newest first, at most PAST_COMMITS.
 
         The one that moved it to a path comes before those of the path that it had until then. A move that is staged
-        counts, too.
+        counts, too, after HEAD.
         """
         if path not in self._read:
-            self._read[path] = self._followed(path, PAST_COMMITS, "HEAD")
+            self._read[path] = self._followed(path, PAST_COMMITS, self._tip)
         return self._read[path]
 
     def path_in(self, commit: str, path: str) -> str | None:

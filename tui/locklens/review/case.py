@@ -72,12 +72,21 @@ class Case(Struct, frozen=True, dict=True):
     @property
     def is_same_release(self) -> bool:
         """True if old and new are the same version of the same provider."""
-        return _is_same_release(self.change)
+        return self.change.is_same_release
 
     @property
     def is_same_version(self) -> bool:
         """True if the version is unchanged, even at another address."""
         return bool(self.change.old and self.change.old.version == self.entry.version)
+
+    @property
+    def is_restored(self) -> bool:
+        """True if the entry locks all packages of the signed release and no others, as a commit before the base does.
+
+        Of a part of them it would not be said: without its hash, a package that was published again only adds one.
+        """
+        today, locked = self.new.today, packages_of(self.entry.hashes)
+        return bool(self.change.restored_from) and today is not None and self.new.packages <= locked <= today.hashes
 
     @property
     def is_old_another(self) -> bool:
@@ -201,13 +210,9 @@ def mirror_id(change: Change, tool: Dialect) -> MirrorId:
 
 def old_id(change: Change, tool: Dialect) -> ReleaseId | None:
     """The release that was locked before, if it is a different one."""
-    if change.old is None or _is_same_release(change):
+    if change.old is None or change.is_same_release:
         return None
     return ReleaseId(tool.name, change.moved_from or change.address, change.old.version)
-
-
-def _is_same_release(change: Change) -> bool:
-    return bool(change.old and change.new and not change.moved_from and change.old.version == change.new.version)
 
 
 def version_before(case: Case) -> ReleaseId | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.lockfile import LockEntry
     from locklens.project.gittree import Conversion
 
 
@@ -82,6 +83,20 @@ class LockedPlace(Struct, frozen=True):
     lock_file: str
     line: int
     is_base: bool = False
+
+
+class LockedElsewhere(Struct, frozen=True):
+    """What the base's lock files of other roots have of a provider that is new in a root: the lowest and highest entry.
+
+    Attributes:
+        hashes: All hashes that they lock for the version that is new in the root; none where none locks it.
+    """
+
+    lowest: LockEntry
+    lowest_in: str
+    highest: LockEntry
+    highest_in: str
+    hashes: frozenset[str]
 
 
 class Minority(Struct, frozen=True):

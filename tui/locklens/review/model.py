@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from locklens.hashes import registry_manifests
 from locklens.policy import Acceptance, Policy
 from locklens.review import HashCount
-from locklens.review.context import RootContext
+from locklens.review.context import LockedElsewhere, RootContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -252,20 +252,6 @@ class Finding(Struct, frozen=True):
         return counts and threshold != "never" and self.severity.rank <= Severity(threshold).rank
 
 
-class LockedElsewhere(Struct, frozen=True):
-    """What the base's lock files of other roots have of a provider that is new in a root: the lowest and highest entry.
-
-    Attributes:
-        hashes: All hashes that they lock for the version that is new in the root; none where none locks it.
-    """
-
-    lowest: LockEntry
-    lowest_in: str
-    highest: LockEntry
-    highest_in: str
-    hashes: frozenset[str]
-
-
 class Change(Struct, frozen=True):
     """The change of one provider in one root.
 
@@ -279,6 +265,8 @@ class Change(Struct, frozen=True):
         elsewhere: For kind NEW_PROVIDER, what other roots of the base lock of it; None for nothing.
         advisories: Those of both versions, as far as they are known; None without a database.
         builds: How the packages of the new version were built; None if none of them was inspected.
+        restored_from: Where packages are removed from a version that stays, the commit of the base's history that locks
+            exactly those which are left; "" if none is known.
     """
 
     id: str
@@ -300,6 +288,7 @@ class Change(Struct, frozen=True):
     elsewhere: LockedElsewhere | None = None
     advisories: ChangeAdvisories | None = None
     builds: ReleaseBuilds | None = None
+    restored_from: str = ""
 
     @property
     def alarm(self) -> tuple[int, int, tuple[bytes, bytes, bytes]]:
@@ -330,6 +319,11 @@ class Change(Struct, frozen=True):
         return worst(self.findings)
 
     @property
+    def is_same_release(self) -> bool:
+        """True if old and new are the same version of the same provider."""
+        return bool(self.old and self.new and not self.moved_from and self.old.version == self.new.version)
+
+    @property
     def is_settled(self) -> bool:
         """True if no lookup about it is outstanding."""
         return self.evidence is not None or self.new is None
@@ -357,7 +351,7 @@ class Change(Struct, frozen=True):
         Those of another version or address that were kept are claimed for it like added ones; not so registry
         manifests, which every honest upgrade keeps.
         """
-        if self.old is None or self.new is None or (self.old.version == self.new.version and not self.moved_from):
+        if self.old is None or self.new is None or self.is_same_release:
             return self.added
         return (*self.added, *(fact for fact in self.kept if fact.hash not in registry_manifests()))
 

@@ -52,6 +52,10 @@ def complete_review(
 
     `on_event` is called with roots at most every BATCH_SECONDS.
     """
+    if request.network is not None:
+        from locklens.operations.review.earlier_commits import with_earlier_commits
+
+        review = with_earlier_commits(review, comparison)
     completion = _Completion(review, _changed_states(comparison), on_event, cancel)
     read = _configuration_reader(comparison, comparison.head.tree, request.test_directory)
     read_before = _configuration_reader(comparison, comparison.base.tree, request.test_directory)

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from locklens.hashes import packages_of
-from locklens.review.context import LockedPlace, Minority
-from locklens.review.model import Change, ChangeKind, LockedElsewhere, RootReview
+from locklens.review.context import LockedElsewhere, LockedPlace, Minority
+from locklens.review.model import Change, ChangeKind, RootReview
 from locklens.review.rules import Verdict
 from locklens.text import counted, listing
 

@@ -120,10 +120,10 @@ _ALL = (
         "Same version, other packages: republished, or edited before",
         "The publisher's signed SHA256SUMS of this version does not list a package hash that the lock file had, "
         "lists it only for a file that is not a package of this version, or lists two for one file name; or the change "
-        "replaces listed hashes by others, or adds a second registry manifest. A change that only removes hashes which "
-        "are not listed, and keeps packages of the release, is none. It is a warning if SHA256SUMS lists "
-        "more packages beside the old ones, or an unknown manifest that the entry did not have: the list has grown "
-        "since, or the entry was made from a mirror, or lost hashes by an edit.",
+        "replaces listed hashes by others, or adds a second registry manifest. It is information if the change "
+        "restores the packages that an earlier commit of the base locks, and these are all of the release. It is a "
+        "warning if SHA256SUMS lists more packages beside the old ones, or an unknown manifest that the entry did not "
+        "have: the list has grown since, or the entry was made from a mirror, or lost hashes by an edit.",
         "The same version with different bytes is the sign of a stolen release account, unless the old entry had "
         "hashes of another version. `terraform init` refuses it; `terraform providers lock` silently adds the new "
         "hashes beside the old ones.",
@@ -135,6 +135,12 @@ _ALL = (
             "grown": RuleWording(
                 "More packages in the signed release than were locked",
                 "The locked packages are still released: keep the entry, or lock it again for the others.",
+                is_lockable=True,
+            ),
+            "restored": RuleWording(
+                "The packages of an earlier commit, restored: the old entry had others",
+                "Keep the restored entry. Find the commit that brought the other hashes (`git log -p` of the lock "
+                "file): until now, a package with one of them could be installed.",
                 is_lockable=True,
             ),
             "unsure": RuleWording(

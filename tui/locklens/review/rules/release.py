@@ -42,11 +42,17 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     # can it if the release still has some of the base's hashes.
     is_part = judged.gone < locked and not (judged.dropped or judged.manifests)
     is_changed = case.change.kind is not ChangeKind.UNCHANGED
+    whose = "of the old entry" if is_changed else ""
+    reason = judged.republished_words(len(locked), _sums(case.new), whose=whose)
+    if case.is_restored and not is_sure:
+        commit = case.change.restored_from[:12]
+        words = f"the change restores those that commit {commit} locks, which are all of the release"
+        yield Verdict(f"{case.entry.version}: {reason}; {words}", severity=Severity.INFO, case="restored")
+        return
     is_likely = is_changed and not is_part
     lead = " was republished" if is_sure or is_likely else ""
     lead += ", or its old entry was edited by hand" if is_likely and not is_sure else ""
-    whose = "of the old entry" if is_changed else ""
-    message = f"{case.entry.version}{lead}: {judged.republished_words(len(locked), _sums(case.new), whose=whose)}"
+    message = f"{case.entry.version}{lead}: {reason}"
     if case.new.signer is not None and case.new.signer.keys:
         message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
     before = case.before
