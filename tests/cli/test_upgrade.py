@@ -241,6 +241,22 @@ def test_the_cooldown_counts_in_why(run: Run, top: Path) -> None:
     assert registry["newer"][0]["held_by"][0]["reason"] == "cooldown"
 
 
+def test_lock_and_init_say_that_a_version_they_lock_anew_is_within_the_cooldown(run: Run, top: Path) -> None:
+    lock = top / "a" / LOCK
+    words = "\nacme/other 1.1.0 is 2 days old, and the cooldown is 7 days (LK014)\n"
+    for command in ("lock", "init"):
+        assert words not in run(command, "--root", "a", "--no-cache", "--dry-run")[2], "locked, and kept"
+    assert words in run("init", "--upgrade", "--root", "a", "--no-cache", "--dry-run")[2]
+    lock.unlink()
+    for command in ("lock", "init"):
+        assert words in run(command, "--root", "a", "--no-cache")[2]
+        assert words not in run(command, "--root", "a", "--no-cache")[2]
+        lock.unlink()
+    (top / "locklens.toml").write_text("")
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "no"], cwd=top, check=True)
+    assert "LK014" not in run("lock", "--root", "a", "--no-cache")[2]
+
+
 def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
     status, out, err = upgrade("--safe", "--root", "a", "--dry-run")
     assert status == 0, err

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Iterator, Sequence
 
-    from locklens.addresses import Platform
     from locklens.cli.options import OptionGroup, Parser
     from locklens.cli.progress import InstallProgress, JsonProgress
     from locklens.install.context import InstallEvent
@@ -159,10 +158,11 @@ def _run_init(options: Namespace) -> int:
         allow_missing_modules=options.allow_missing_modules,
         dry_run=options.dry_run,
     )
+    policy = policy_at(Path.cwd()).policy
     network = replace(
         network_of(options, asks_all=True),
         methods=tuple(InstallationMethod(MethodKind.FILESYSTEM, place) for place in options.plugin_dir or ()) or None,
-        reported_hashes=policy_at(Path.cwd()).policy.reported_hashes,
+        reported_hashes=policy.reported_hashes,
     )
     roots = list(dict.fromkeys(options.root)) or [""]
     wording = ProgressWording.DRY_RUN if options.dry_run else ProgressWording.WRITE
@@ -170,7 +170,9 @@ def _run_init(options: Namespace) -> int:
     statuses, written = [], list[str]()
     with (
         network.cache as cache,
-        Init(root_options, network, on_event=progress.take, on_waiting=progress.wait) as installing,
+        Init(
+            root_options, network, cooldown=policy.cooldown, on_event=progress.take, on_waiting=progress.wait
+        ) as installing,
     ):
         for root in roots:
             progress.begin(root or ".")
@@ -212,31 +214,25 @@ def _run_lock(options: Namespace) -> int:
         _greet(options, for_locking=True)
     from locklens.cli.progress import ProgressByRoot, ProgressWording, install_progress
     from locklens.cli.write import plan_operation, scope_of
+    from locklens.operations.review.policy import policy_at
     from locklens.operations.write.lock import Lock
 
-    scope = scope_of(options)
+    scope, effective = scope_of(options), policy_at(Path.cwd())
+    tell(f"note: {words}" for words in effective.notes)
     operation = Lock(
         scope,
-        platforms_of(options) or _required_platforms(),
+        platforms_of(options) or effective.policy.required,
         tuple(options.providers),
         accepts_republished=options.accept_republished,
         allows_missing=options.allow_missing_modules,
         adds_reported=not options.check,
+        cooldown=effective.policy.cooldown,
     )
     wording = ProgressWording.DRY_RUN if options.dry_run or options.check else ProgressWording.WRITE
     progress = install_progress(options, wording, is_alone=len(scope.roots) < 2)
     progress.begin(None if len(scope.roots) > 1 else (scope.roots or (".",))[0])
     planning = ProgressByRoot(progress)
     return _apply(plan_operation(operation, options, planning), planning.turns, options, progress)
-
-
-def _required_platforms() -> tuple[Platform, ...]:
-    """Return the platforms that the policy requires; with () this machine's is locked."""
-    from locklens.operations.review.policy import policy_at
-
-    effective = policy_at(Path.cwd())
-    tell(f"note: {words}" for words in effective.notes)
-    return effective.policy.required
 
 
 def _apply(

@@ -17,14 +17,16 @@ from locklens.lockfile.update import Difference
 from locklens.operations.plan import RootResult
 from locklens.operations.typed_names import meant
 from locklens.review.health import OF_INIT
+from locklens.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.install.context import InstallContext, ProviderRequirement, Settled
     from locklens.lockfile import LockEntry
     from locklens.operations.root_modules import Root
+    from locklens.versions import Version
 
 
 ERROR, WARNING = DiagnosticSeverity.ERROR, DiagnosticSeverity.WARNING
@@ -203,6 +205,31 @@ def incomplete(settled: Settled, context: InstallContext, here: Platform) -> lis
     words = f"for {here} only, hashes are known of {names}"
     hint = "locklens lock --platform adds those of other platforms"
     return [Diagnostic(WARNING, "Incomplete lock file information for providers", words, hint=hint)]
+
+
+def within_cooldown(
+    root: Root,
+    settled: Iterable[LockEntry],
+    cooldown: int | None,
+    ages: Callable[[ProviderAddress], Mapping[Version, int]],
+) -> list[Diagnostic]:
+    """Return the warning of newly locked versions that are within the policy's cooldown, which a review has too.
+
+    The release dates are asked for where the policy has one, of providers that are newly locked alone.
+    """
+    if cooldown is None:
+        return []
+    before = {entry.address: entry.version for entry in root.migration.entries}
+    young = []
+    for entry in settled:
+        days = ages(entry.address).get(entry.version) if before.get(entry.address) != entry.version else None
+        if days is not None and days < cooldown:
+            young.append(f"{root.name_of(entry.address)} {entry.version} is {counted(days, 'day')} old")
+    if not young:
+        return []
+    words = f"{', '.join(young)}, and the cooldown is {counted(cooldown, 'day')} (LK014)"
+    hint = "the newest version in range is selected; a constraint that excludes it selects an older one"
+    return [Diagnostic(WARNING, "Provider version within the cooldown", words, hint=hint)]
 
 
 def removed(root: Root, after: Sequence[LockEntry], *, is_written: bool) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -27,6 +28,7 @@ from locklens.operations.write.diagnostics import (
     unreadable,
     untouched,
     warnings,
+    within_cooldown,
 )
 from locklens.operations.write.registry_source import RegistryRun
 from locklens.project.clifiles import this_platform
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from locklens.lockfile import LockEntry
     from locklens.operations.root_modules import Root, RootOptions
     from locklens.releases import NetworkSettings
+    from locklens.versions import Version
 
 
 class Init(RegistryRun):
@@ -48,6 +51,7 @@ class Init(RegistryRun):
     Args:
         options: Options of every root.
         settings: The network settings; their `methods` stand for the sources of the tool.
+        cooldown: The policy's, of which newly locked versions within it are a warning; None for none.
         on_event: Called with events, from any thread, but never concurrently.
     """
 
@@ -56,10 +60,12 @@ class Init(RegistryRun):
         options: RootOptions,
         settings: NetworkSettings,
         *,
+        cooldown: int | None = None,
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         on_waiting: Callable[[], None] = lambda: None,
     ) -> None:
         self._options = options
+        self._cooldown = cooldown
         self._on_event = on_event
         self._on_waiting = on_waiting
         super().__init__(settings, None)
@@ -90,7 +96,10 @@ class Init(RegistryRun):
         return replace(outcome, diagnostics=(*map(tracked_packages, tracked), *outcome.diagnostics))
 
     def _initialised(self, tree: FileSystem, root: Root, *, upgrade: bool, readonly: Readonly) -> RootResult:
-        initialising = _Initialising(self._context(root), self._options, upgrade=upgrade, readonly=readonly)
+        context = self._context(root)
+        initialising = _Initialising(
+            context, self._options, upgrade=upgrade, readonly=readonly, cooldown=self._cooldown
+        )
         outcome = None if upgrade else initialising.without_asking(root)
         if outcome is not None:
             return outcome
@@ -105,8 +114,11 @@ class Init(RegistryRun):
 class _Initialising:
     """`init` of one root."""
 
-    def __init__(self, context: InstallContext, options: RootOptions, *, upgrade: bool, readonly: Readonly) -> None:
+    def __init__(
+        self, context: InstallContext, options: RootOptions, *, upgrade: bool, readonly: Readonly, cooldown: int | None
+    ) -> None:
         self._context = context
+        self._cooldown = cooldown
         self._options = options
         self._upgrade = upgrade
         self._readonly = readonly
@@ -164,6 +176,7 @@ class _Initialising:
             diagnostics.append(refused_change(change, self._readonly))
         elif change is not Difference.NONE:
             diagnostics += incomplete(settled, self._context, self._here)
+            diagnostics += within_cooldown(root, settled.entries.values(), self._cooldown, self._ages)
             if not self._options.dry_run and top is not None and planned is not None:
                 notices = self._write(root, after, top, planned)
                 is_written = True
@@ -185,6 +198,10 @@ class _Initialising:
                 *notices,
             ),
         )
+
+    def _ages(self, address: ProviderAddress) -> Mapping[Version, int]:
+        # Of the sources that a version is installed from, so that no other host is asked.
+        return self._context.source(address).release_dates(address).ages(datetime.now(UTC))
 
     def _planned(self, root: Root, data: bytes) -> tuple[Path, PlannedFile]:
         """Return the top folder that may be written in, and the planned lock file."""

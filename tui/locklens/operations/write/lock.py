@@ -30,6 +30,7 @@ from locklens.operations.write.diagnostics import (
     unreadable,
     untouched,
     warnings,
+    within_cooldown,
 )
 from locklens.project.tree import FileSystem
 from locklens.review.coverage import LockedHashes, coverage
@@ -39,7 +40,7 @@ from locklens.selection.choosing import combined
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry
@@ -59,6 +60,7 @@ class Lock(RegistryOperation, frozen=True):
         allows_missing: True if modules may be missing, whose requirements are then ignored.
         adds_reported: False to leave out hashes that a registry reports for platforms that are not locked. It may
             start to report them at any time, and that must not fail a check of the lock file.
+        cooldown: The policy's, of which newly locked versions within it are a warning; None for none.
     """
 
     where: Scope
@@ -67,6 +69,7 @@ class Lock(RegistryOperation, frozen=True):
     accepts_republished: bool = False
     allows_missing: bool = False
     adds_reported: bool = True
+    cooldown: int | None = None
 
     @property
     def title(self) -> str:
@@ -199,7 +202,7 @@ class _Locking:
                 checked=checked,
                 is_unchecked=is_unchecked,
                 is_generated=root.configuration.generator != "",
-                diagnostics=tuple(warnings(root)),
+                diagnostics=(*warnings(root), *self._young(root, settled)),
                 notes=(
                     *([checked] if is_unchecked else []),
                     *no_root_here(root, self._operation.where.folder),
@@ -216,6 +219,12 @@ class _Locking:
         for note in result.notes:
             draft.note(path, note)
         return result
+
+    def _young(self, root: Root, settled: Sequence[LockEntry]) -> list[Diagnostic]:
+        def ages(address: ProviderAddress) -> Mapping[Version, int]:
+            return self._source.ages([address], root.tool)[address]
+
+        return within_cooldown(root, settled, self._operation.cooldown, ages)
 
     def _of_init(self, root: Root, after: Sequence[LockEntry]) -> frozenset[ProviderAddress]:
         """Return the entries that `init` requires and this does not: the root is read whole only where that matters."""
