@@ -19,8 +19,9 @@ from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo import lock_file
-from locklens.demo.cases import requires, sample_entry
+from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
 from locklens.demo.incidents import SampleIncident
+from locklens.dialect import OPENTOFU
 from locklens.doctor.recognising import read_log
 from locklens.operations.root_modules import Root, RootReader
 from locklens.project.gittree import RevisionTree
@@ -721,3 +722,44 @@ def test_init_is_run_again_for_all_providers_of_a_root(made: Any, doctor: Any) -
     (fix,) = doctor(folder, "ci.log")["remedies"]
     assert (fix["id"], fix["command"]) == ("run-again", "terraform -chdir=live/prod init")
     assert "a  Run init again\n" in doctor(folder, "--format", "text", "ci.log")
+
+
+@pytest.fixture
+def beside_edge(top: Path) -> Path:
+    """The same repository, with a root of OpenTofu that requires the same providers."""
+    there = (replace(one, provider=one.provider.replace(TERRAFORM_HOST, OPENTOFU_HOST)) for one in (DEMO, NETBOX))
+    edge = top / "edge"
+    edge.mkdir()
+    (edge / "main.tofu").write_text(requires(*BOTH), "utf-8")
+    (edge / ".terraform.lock.hcl").write_bytes(lock_file(*there, dialect=OPENTOFU))
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "edge")
+    return top
+
+
+@pytest.mark.parametrize("excluded", ["1.9.9", "~> 9.0"])
+def test_a_constraint_that_no_version_satisfies_tells_the_root_beside_those_of_the_other_tool(
+    excluded: str, beside_edge: Path, doctor: Any
+) -> None:
+    path = beside_edge / "dns/main.tf"
+    path.write_text(path.read_text("utf-8").replace("~> 1.4", excluded), "utf-8")
+    words = f"no available releases match the given constraints {excluded}"
+    log = (
+        f'- Finding acme/demo versions matching "{excluded}"...\n\nError: Failed to query available provider packages'
+        f"\n\nCould not retrieve the list of available versions for provider acme/demo: {words}\n"
+    )
+    (beside_edge / "ci.log").write_text(f"$ terraform init -upgrade\n{log}", "utf-8")
+    document = doctor(beside_edge, "ci.log")
+    assert (document["causes"][0]["id"], document["causes"][0]["roots"]) == ("constraint-conflict", ["dns"])
+
+
+def test_what_a_plan_lacks_is_of_a_root_that_lacks_no_more(beside_edge: Path, doctor: Any) -> None:
+    (beside_edge / "dns/main.tf").write_text(requires(*BOTH), "utf-8")
+    words = "required by this configuration but no version is selected"
+    items = f"  - provider registry.terraform.io/acme/netbox: {words}\n"
+    log = f"$ terraform plan\nError: Inconsistent dependency lock file\n\nThe following are inconsistent:\n{items}"
+    (beside_edge / "ci.log").write_text(log, "utf-8")
+    document = doctor(beside_edge, "ci.log")
+    assert (document["causes"][0]["id"], document["causes"][0]["roots"]) == ("not-locked", ["dns"])
+    assert main(["lock", "acme/netbox", "--root=dns"], no_screen) == 0
+    assert doctor(beside_edge, "ci.log")["fixed"].startswith("acme/netbox 3.10.0 is locked now (dns/")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from locklens.doctor.messages import RecognisedError
     from locklens.lockfile import LockEntry
     from locklens.operations.doctor import DoctorRequest
-    from locklens.operations.doctor.log_roots import Checkout
+    from locklens.operations.doctor.checkout import Checkout
     from locklens.operations.doctor.places import Sources
     from locklens.operations.doctor.subjects import DoctorSubject
 

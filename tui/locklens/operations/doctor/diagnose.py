@@ -21,8 +21,10 @@ from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again, run_command_again
 from locklens.doctor.shell import from_top
 from locklens.lockfile import LockEntry
+from locklens.operations.doctor.checkout import Checkout
 from locklens.operations.doctor.examining import Examiner
-from locklens.operations.doctor.log_roots import MASK, Checkout, LogRoots
+from locklens.operations.doctor.log_roots import LogRoots
+from locklens.operations.doctor.masked import MASK
 from locklens.operations.doctor.outcomes import Outcome, notes_of, obstacle_of, outcomes_of
 from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from locklens.lines import FilePlace
     from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor import DoctorRequest
-    from locklens.operations.doctor.log_roots import Checkout
+    from locklens.operations.doctor.checkout import Checkout
     from locklens.operations.doctor.places import Sources
     from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import AddressError, ProviderAddress
@@ -18,12 +16,11 @@ from locklens.dialect import DIALECTS, TERRAFORM, twin_of
 from locklens.doctor import may_read, taken_over
 from locklens.doctor.fixed import OF_HASHES, OF_REQUIREMENTS
 from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING
-from locklens.errors import NoRepositoryError
 from locklens.lockfile.parse import parse
-from locklens.operations.comparison import within
 from locklens.operations.doctor import changed_at
 from locklens.operations.doctor.history import LockHistory
 from locklens.operations.doctor.later_writes import LaterWrites
+from locklens.operations.doctor.masked import MASK, unmasked
 from locklens.operations.root_modules import (
     Root,
     RootReader,
@@ -33,10 +30,9 @@ from locklens.operations.root_modules import (
     with_sides_of_git,
 )
 from locklens.project.folders import TooManyFoldersError, walk
-from locklens.project.git import Repository
-from locklens.project.gittree import RevisionTree, SparseWorkTree
+from locklens.project.gittree import RevisionTree
 from locklens.project.lock_history import PAST_COMMITS
-from locklens.project.tree import OverlayTree, WorkTree, folder_of
+from locklens.project.tree import OverlayTree, folder_of
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -46,6 +42,7 @@ if TYPE_CHECKING:
     from locklens.doctor.messages import ReadLog, RecognisedError
     from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor import DoctorRequest
+    from locklens.operations.doctor.checkout import Checkout
     from locklens.project.tree import Tree
 
     class _Fits(Protocol):
@@ -70,51 +67,6 @@ _MOST_PARTS = 30
 _PLAIN_FOLDER = re.compile(r"[\w.][\w./-]*")
 """A relative path without variables."""
 
-MASK = "***"
-"""What CI systems write for a secret, wherever it stands."""
-
-
-class Checkout(Struct, frozen=True):
-    """The files on disk: the repository's, or those below one folder.
-
-    Attributes:
-        top: The folder that paths are relative to.
-        here: The current folder, relative to it.
-        repository: None without git.
-        locks: Folders with a lock file.
-    """
-
-    top: Path
-    here: str
-    tree: WorkTree
-    repository: Repository | None
-    locks: tuple[str, ...]
-
-    @classmethod
-    def open(cls, folder: Path, stack: ExitStack) -> Checkout:
-        """Open the repository of a folder, or the folder itself."""
-        try:
-            repository = stack.enter_context(Repository.discover(folder))
-            if not repository.is_bare:
-                files = SparseWorkTree(repository)
-                here = within(repository, folder, ".")
-                return cls(Path(repository.top), here, files, repository, tuple(folders_with_locks(repository, files)))
-        except NoRepositoryError:
-            pass
-        tree = WorkTree(folder)
-        locks = ("",) if tree.read(lock_path("")) is not None else ()
-        return cls(folder, "", tree, None, locks)
-
-    def path_of(self, folder: Path, root: str) -> str:
-        """Return a root that was named relative to the current folder, relative to the top."""
-        if self.repository is not None:
-            return within(self.repository, folder, root)
-        return "" if root in {"", "."} else os.path.normpath(root).replace(os.sep, "/")
-
-    def shown(self, root: str) -> str:
-        """Return a root relative to the current folder."""
-        return os.path.relpath(root or ".", self.here or ".").replace(os.sep, "/")
-
 
 class LogRoots:
     """Finds the roots that the errors of a log are of; reads each root and each lock file once.
@@ -135,7 +87,8 @@ class LogRoots:
         self.history = LockHistory(checkout.repository)
         self.writes = LaterWrites(checkout.top, request.logged, self.history)
         self._fitting_roots: dict[RecognisedError, list[str]] = {}
-        self.read = self._unmasked_log(read)
+        entries = (entry for path in checkout.locks for entry in self.lock(path).entries)
+        self.read = unmasked(read, entries, self._tool)
 
     def root(self, path: str) -> Root:
         """Return the root in a folder, relative to the top, with its configuration; an empty one without files."""
@@ -271,26 +224,6 @@ class LogRoots:
         """Return the tool whose spelling a lock file's providers have in the log, as far as that is known."""
         return self._tool or lock.writer or TERRAFORM
 
-    def _unmasked_log(self, read: ReadLog) -> ReadLog:
-        """Return a log with the providers whose names a CI system masked, as far as one fits."""
-        if any(MASK in name for error in read.errors for name in (error.provider, *error.reused, *error.searched)):
-            entries = [entry for path in self._checkout.locks for entry in self.lock(path).entries]
-            read = replace(read, errors=tuple(self._unmasked(error, entries) for error in read.errors))
-        return read
-
-    def _unmasked(self, error: RecognisedError, entries: Sequence[LockEntry]) -> RecognisedError:
-        """Return an error with the providers that its masked names stand for, where a single locked one fits."""
-        default = self._tool.default_host if self._tool is not None else ""
-        every = {str(one.address) for one in entries}
-        of_version = {str(one.address) for one in entries if error.version in {"", str(one.version)}}
-        return replace(
-            error,
-            provider=_named(error.provider, of_version, default),
-            reused=tuple(_named(name, every, default) for name in error.reused),
-            searched=tuple(_named(name, every, default) for name in error.searched),
-            selected=tuple(name for name in error.selected if MASK not in name),
-        )
-
     def _at_end_of(self, name: str) -> str | None:
         """Return the longest end of a path that is a root here; None without one."""
         parts = [part for part in name.split("/") if part not in {"", ".", ".."}]
@@ -368,6 +301,10 @@ class LogRoots:
             return [path for path in broken if self._fits(path, error)] or broken
         if error.kind in _OF_UNLOCKED or error.provider in error.searched:
             requiring = self._requiring(error)
+            if error.constraint and (own := self._constrained(requiring[:_MOST_READ], error)):
+                return own
+            is_like = self._lacks_no_more if error.kind == "not-locked" else self._is_whole
+            requiring = [path for path in requiring[:_MOST_READ] if is_like(path, error)] or requiring
             has_it = partial(self._has_release, name=error.provider, version=error.version)
             lacking = [path for path in requiring if not all(map(has_it, self._states(path)))]
             if error.kind == "not-locked" and requiring and not lacking:  # one that always locked it did not fail so
@@ -384,6 +321,13 @@ class LogRoots:
         if not fitting and error.version:
             fitting = self._locking(replace(error, version=""))
         return fitting or self._requiring(error) or [path for path in locks if self.lock(path).problems]
+
+    def _lacks_no_more(self, path: str, error: RecognisedError) -> bool:
+        """True if a root lacks no required provider but those that the message lists, which are all of its root."""
+        root = self.root(path)
+        told = (one.provider for one in self.read.errors if (one.run, one.kind) == (error.run, error.kind))
+        lacking = root.configuration.required() - root.lock.by_address.keys()
+        return not root.configuration.complete or lacking <= self._parsed_names(path, told)
 
     def _locking(self, error: RecognisedError) -> list[str]:
         """Return the roots that lock the provider of an error, else those that lock it in the other tool's registry."""
@@ -590,19 +534,6 @@ def _named_folder(folder: str) -> str:
 
 def _ending_like(name: str, roots: Iterable[str]) -> list[str]:
     return [path for path in roots if f"/{path}".endswith(f"/{name}")]
-
-
-def _named(name: str, known: Iterable[str], default: str) -> str:
-    """Return the address that a masked name stands for; the name where not exactly one fits.
-
-    The name is as the log has it, without the default host of the tool, "" for unknown.
-    """
-    if MASK not in name:
-        return name
-    host = "" if name.count("/") > 1 else f"{default}/" if default else "***/"
-    pattern = re.compile(r"[^/]+".join(map(re.escape, re.split(r"\*{3,}", host + name))))
-    fitting = [one for one in known if pattern.fullmatch(one)]
-    return fitting[0] if len(fitting) == 1 else name
 
 
 def parsed(text: str, parse: Callable[[str], ProviderAddress], *, is_other: bool = False) -> ProviderAddress | None:

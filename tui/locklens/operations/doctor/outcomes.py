@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause
-    from locklens.operations.doctor.log_roots import Checkout
+    from locklens.operations.doctor.checkout import Checkout
     from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
 
 

@@ -1,0 +1,61 @@
+"""The files on disk that a log is compared with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from locklens.errors import NoRepositoryError
+from locklens.operations.comparison import within
+from locklens.operations.root_modules import folders_with_locks, lock_path
+from locklens.project.git import Repository
+from locklens.project.gittree import SparseWorkTree
+from locklens.project.tree import WorkTree
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+
+class Checkout(Struct, frozen=True):
+    """The files on disk: the repository's, or those below one folder.
+
+    Attributes:
+        top: The folder that paths are relative to.
+        here: The current folder, relative to it.
+        repository: None without git.
+        locks: Folders with a lock file.
+    """
+
+    top: Path
+    here: str
+    tree: WorkTree
+    repository: Repository | None
+    locks: tuple[str, ...]
+
+    @classmethod
+    def open(cls, folder: Path, stack: ExitStack) -> Checkout:
+        """Open the repository of a folder, or the folder itself."""
+        try:
+            repository = stack.enter_context(Repository.discover(folder))
+            if not repository.is_bare:
+                files = SparseWorkTree(repository)
+                here = within(repository, folder, ".")
+                return cls(Path(repository.top), here, files, repository, tuple(folders_with_locks(repository, files)))
+        except NoRepositoryError:
+            pass
+        tree = WorkTree(folder)
+        locks = ("",) if tree.read(lock_path("")) is not None else ()
+        return cls(folder, "", tree, None, locks)
+
+    def path_of(self, folder: Path, root: str) -> str:
+        """Return a root that was named relative to the current folder, relative to the top."""
+        if self.repository is not None:
+            return within(self.repository, folder, root)
+        return "" if root in {"", "."} else os.path.normpath(root).replace(os.sep, "/")
+
+    def shown(self, root: str) -> str:
+        """Return a root relative to the current folder."""
+        return os.path.relpath(root or ".", self.here or ".").replace(os.sep, "/")
