@@ -773,6 +773,11 @@ def test_only_keys_that_select_something_are_offered() -> None:
     undated = offer("1.0.0:90 1.1.0", "~> 1.0", root="a", name="undated")
     assert nothing_selected(selection_of(READY)) == "nothing selected: space selects, a selects all eligible"
     assert nothing_selected(selection_of(undated)) == "nothing selected: space selects"
+    words = toggled_eligible(selection_of(undated), [undated]).words
+    assert words == "no eligible upgrade is known; 1 needs your decision"
+    major = offer("1.0.0:90 2.0.0:40", ">= 1.0", root="a", name="major")
+    words = toggled_eligible(selection_of(major), [major]).words
+    assert words == "no eligible upgrade is known; 1 needs your decision (M, which includes majors, leaves none)"
     for of in (selection_of(SILENT), selection_of(CURRENT, HELD)):
         assert nothing_selected(of) == "nothing selected: no eligible upgrade is known"
 

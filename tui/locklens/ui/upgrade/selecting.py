@@ -127,19 +127,24 @@ def toggled_eligible(selection: UpgradeSelection, shown: Collection[UpgradeCandi
     if frozenset(offer.key for offer in eligible) <= selection.selected:
         cleared = selection.without(shown)
         done = "deselected the rows shown" if cleared.selected else "selection cleared"
-        words = done if cleared != selection else "no eligible upgrade is known"
+        words = done if cleared != selection else f"no eligible upgrade is known{_undecided_words(selection)}"
         return Chosen(cleared, f"{'no eligible upgrade is shown' if by_filter and not eligible else words}{by_filter}")
     states = selection.state_by_provider()
     ready = [address for address, state in states.items() if state is Eligibility.READY]
-    undecided, left_by_majors = len(selection.undecided), len(selection.undecided_with_majors)
-    leaves = f" (M, which includes majors, leaves {left_by_majors or 'none'})" if left_by_majors < undecided else ""
     words = f"selected {counted(len(addresses), 'eligible provider')}{by_filter}"
     if left := len(frozenset(ready) - addresses - hidden):
         # Another version than the recommended one was stepped to in all of their roots.
         words += f"; {left} {'is' if left == 1 else 'are'} left at the version you stepped to"
-    if undecided:
-        words += f"; {undecided} {'needs' if undecided == 1 else 'need'} your decision{leaves}"
-    return Chosen(selection.with_safe(eligible), words)
+    return Chosen(selection.with_safe(eligible), f"{words}{_undecided_words(selection)}")
+
+
+def _undecided_words(selection: UpgradeSelection) -> str:
+    """The number of providers that need a decision, and which of them `M` makes eligible; "" for none."""
+    undecided, left_by_majors = len(selection.undecided), len(selection.undecided_with_majors)
+    if not undecided:
+        return ""
+    leaves = f" (M, which includes majors, leaves {left_by_majors or 'none'})" if left_by_majors < undecided else ""
+    return f"; {undecided} {'needs' if undecided == 1 else 'need'} your decision{leaves}"
 
 
 def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Chosen:
