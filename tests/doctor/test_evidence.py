@@ -1132,3 +1132,19 @@ def test_what_a_network_mirror_lists_may_not_be_comparable(mirrored: Any, doctor
     found = _of(doctor(mirrored({"hashes": entry}), "ci.log"), "mirror-differs")
     assert (found["verdict"], "has a locked hash" in found["evidence"]) == ("unknown", True)
     assert _of(doctor(folder, "--", "live/prod"), "mirror-differs")["verdict"] == "no"
+
+
+def test_a_package_of_another_size_is_downloaded_once_its_platform_is_known(made: Any, doctor: Any) -> None:
+    rules = (FaultRule(Fault.TAMPERED_PACKAGE, DEMO.provider),)
+    folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
+    words = "registry response indicates a package of size 287, but received a package of size 288"
+    message = ("Failed to install provider", f"Error while installing acme/demo v1.4.2: {words}")
+    (folder / "ci.log").write_text(f"Error: {message[0]}\n\n{message[1]}\n", "utf-8")
+    first = doctor(folder, "--prove", "changed", "ci.log")["causes"][0]
+    assert (first["id"], first["verdict"]) == ("download-damaged", "likely")
+    assert first["missing"].startswith("the platform of the machine with the error: --platform OS_ARCH, and what arr")
+    found = doctor(folder, "--prove", "changed", "--platform", "linux_amd64", "ci.log")["causes"]
+    assert [(one["id"], one["verdict"]) for one in found[:2]] == [
+        ("download-damaged", "likely"), ("package-altered", "likely"),
+    ]  # fmt: skip
+    assert "3 of 3 downloads here gave the same other bytes" in found[0]["evidence"]

@@ -284,6 +284,12 @@ CATALOGUE = (
         advice="the reason stands in brackets behind it",
     ),
     _row(
+        "package-size",
+        "but received a package of size",
+        causes=(_C.DOWNLOAD_DAMAGED, _C.PACKAGE_ALTERED, _C.REPUBLISHED, _C.PROXY_OR_CA),
+        advice="the package that arrived has another size than the registry reports",
+    ),
+    _row(
         "registry-hashes",
         *_REGISTRY_HASHES,
         causes=(_C.REPUBLISHED, _C.DOWNLOAD_DAMAGED),

@@ -32,7 +32,7 @@ OF_ENTRIES = frozenset(
 
 OF_RELEASES = frozenset(
     {"archive-checksum", "mirror-checksum", "sums-without-package", "sums-differ", "unknown-issuer", "bad-signature",
-     "broken-key", "not-signed", "registry-hashes", "package-damaged", "platform-unavailable"}
+     "broken-key", "not-signed", "registry-hashes", "package-size", "package-damaged", "platform-unavailable"}
 )  # fmt: skip
 """Errors of a release, which was locked if an earlier commit locks it."""
 

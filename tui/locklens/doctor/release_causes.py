@@ -546,6 +546,8 @@ def package_altered(x: Examined) -> Judgement | None:
 def _with_download(x: Examined, judged: Judgement) -> Judgement:
     """Return a cause that a download of the package here may tell, where its signed release is known."""
     missing = "what arrives here: --prove changed downloads it up to three times"
+    if not x.platform:
+        missing = f"{ASK_PLATFORM}, and {missing}"
     return replace(judged, missing=missing, is_by_download=x.platform in x.today.platforms and not x.today.is_offline)
 
 
@@ -569,6 +571,10 @@ def _of_message(x: Examined) -> Judgement | None:
         return Judgement(_NO, "the message is of a file in a folder, which is not downloaded", basis=Basis.RUN)
     if error.kind in {"download-cut", "package-damaged", "oci-damaged"}:
         return Judgement(_LIKELY, "the message is of a file that is incomplete or no package", basis=Basis.RUN)
+    if error.kind == "package-size":
+        words = "the message is of a package with another size than the registry reports"
+        title = "the download was damaged, or the package was altered at its host"
+        return _with_download(x, Judgement(_LIKELY, words, basis=Basis.RUN, title=title))
     if error.reason is NetworkReason.BROKEN:
         return Judgement(_LIKELY, str(error.reason), basis=Basis.RUN)
     path = x.incident.path

@@ -273,7 +273,7 @@ def _neighbour(lookup: ReleaseLookup, case: Case, known: dict[FactRequest, Fact]
 TRIES = 3
 """Two equal files could be chance or a proxy's copy; three that differ are not."""
 
-_KINDS = frozenset({"archive-checksum", "download-cut", "package-damaged", "oci-damaged"})
+_KINDS = frozenset({"archive-checksum", "download-cut", "package-damaged", "package-size", "oci-damaged"})
 
 
 def is_of_download(error: RecognisedError) -> bool:
