@@ -375,7 +375,7 @@ def test_a_restored_entry_with_the_same_hashes_is_told_from_an_edited_one_by_the
     commit = git(top, "rev-parse", "HEAD~").strip()
     plan = restore(Scope(top, ("a",)), ["demo"], commit)
     new, old = ("1.4.2", "1.4.1") if is_edit_restored else ("1.4.1", "1.4.2")
-    words = f"{new} has exactly the hashes of {old}: one of the two was edited by hand"
+    words = f"{new} has exactly the hashes of {old}: one of the two was edited, or merged from lines"
     asked = request(top, None)
     (alone,) = (one for one in plan_reviewed(plan, asked).review.findings if one.rule == "LK025")
     assert (alone.severity, alone.accepted, alone.case) == (Severity.BLOCK, None, "restored")
@@ -387,8 +387,39 @@ def test_a_restored_entry_with_the_same_hashes_is_told_from_an_edited_one_by_the
     assert (told.message, told.case) == (words, "")
     assert ("LK025" in released) == is_edit_restored
     known = [(one.message, one.case) for one in review(online).findings if one.rule == "LK025"]
-    told_by_release = f"{new} has 5 zh and 1 h1 of {old}, and its signed release has none of these zh: edited by hand"
-    assert known == ([(told_by_release, "edited")] if is_edit_restored else [])
+    told_by_release = f"{new} has 5 zh and 1 h1 of {old}, and its signed release has none of these zh"
+    assert known == ([(told_by_release, "lent")] if is_edit_restored else [])
+
+
+def test_the_hashes_of_two_versions_in_one_block_are_told_from_foreign_ones(top: Path, environ: dict[str, str]) -> None:
+    path, settings = top / "a" / LOCK, NetworkSettings(environ, Cache.in_memory())
+    ours, theirs = (SampleLock(f"{HOST}/acme/demo", version, "~> 1.4") for version in ("1.4.2", "1.5.0"))
+
+    def found(base: str) -> dict[str, tuple[str, str]]:
+        asked = replace(request(top, None, base=base), network=settings)
+        return {one.rule: (one.message, one.case) for one in review(asked).findings if one.rule in {"LK002", "LK025"}}
+
+    git(top, "checkout", "-qb", "theirs")
+    path.write_bytes(lock_file(theirs))
+    git(top, "commit", "-qam", "theirs")
+    git(top, "checkout", "-qb", "ours", "HEAD~")
+    path.write_bytes(lock_file(ours))
+    git(top, "commit", "-qam", "ours")
+    git(top, "checkout", "-q", "theirs")
+    git(top, "merge", "-q", "--no-commit", "-s", "ours", "ours")
+    path.write_bytes(lock_file(replace(theirs, more=ours.hashes())))
+    commit = git(top, "rev-parse", "ours")[:12]
+    foreign = "5 zh are not in the publisher's signed SHA256SUMS"
+    lent = {"LK002": (f"{foreign}; that of 1.4.2, which commit {commit} locks, has them", "lent")}
+    assert found("HEAD") == lent, "the other parent of a merge that is not committed yet"
+    git(top, "commit", "-qam", "merged by hand")
+    assert (found("HEAD^1"), found("HEAD~2")) == (lent, lent)
+    words = "1.5.0 has 5 zh and 1 h1 of 1.4.2 beside its own, and its signed release has none of these zh"
+    assert found("HEAD^2") == {"LK002": (f"{foreign}; that of 1.4.2 has them", "lent"), "LK025": (words, "lent")}
+    path.write_bytes(lock_file(replace(ours, more=[f"zh:{'5' * 64}"])))
+    git(top, "commit", "-qam", "what no release has, below another version")
+    path.write_bytes(lock_file(replace(theirs, more=[f"zh:{'5' * 64}"])))
+    assert found("HEAD^1^1") == {"LK002": (foreign.replace("5 zh are", "1 zh is"), "")}
 
 
 def test_the_mend_of_an_edited_entry_is_not_certainly_a_republished_version(top: Path, environ: dict[str, str]) -> None:
@@ -397,7 +428,7 @@ def test_the_mend_of_an_edited_entry_is_not_certainly_a_republished_version(top:
     git(top, "commit", "-qam", "edited by hand")
     path.write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
     (found,) = (one for one in review(request(top, environ)).findings if one.rule == "LK001")
-    lead = "1.4.2 was republished, or its old entry was edited by hand: 5 of 5 zh of packages of the old entry are not in the"
+    lead = "1.4.2 was republished, or its old entry was edited: 5 of 5 zh of packages of the old entry are not in the"
     assert found.message.startswith(lead), found.message
     assert "; 1.4.1 is signed by " in found.message
     assert ", with these zh; locklens doctor tells whether" in found.message

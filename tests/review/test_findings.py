@@ -217,7 +217,7 @@ def test_a_version_that_was_edited_by_hand() -> None:
 def test_one_forged_hash_does_not_hide_an_edited_version() -> None:
     change = judged(block("5.0.0", ZH["0"], ZH["1"], H1), block("5.1.0", ZH["0"], ZH["1"], OTHER_H1))
     finding = next(finding for finding in change.findings if finding.rule == "LK025")
-    assert finding.message == "5.1.0 has 2 zh of 5.0.0: one of the two was edited by hand"
+    assert finding.message == "5.1.0 has 2 zh of 5.0.0: one of the two was edited, or merged from lines"
     assert finding.severity is Severity.BLOCK
 
 
@@ -233,7 +233,7 @@ def test_kept_hashes_that_are_signed_for_the_new_version_are_no_edit_of_it() -> 
     assert messages(replace(change, kept=tuple(facts))) == [], "the old entry is the one with hashes of the other"
     foreign = [one if one.hash != ZH["0"] else replace(one, proof=Proof.UNKNOWN) for one in facts]
     (words,) = messages(replace(change, kept=tuple(foreign)))
-    assert words == "5.1.0 has 1 zh and 1 h1 of 5.0.0: one of the two was edited by hand"
+    assert words == "5.1.0 has 1 zh and 1 h1 of 5.0.0: one of the two was edited, or merged from lines"
 
 
 def test_a_move_does_not_hide_replaced_hashes() -> None:

@@ -116,7 +116,7 @@ CAUSES = (
         lock_causes.bad_merge,
         merge_remedies.fix_merge,
         Trait.STOPS_INIT | Trait.OF_HASHES | Trait.OF_WRONG_ENTRY,
-        rules=("LK002", "LK019", "LK023"),
+        rules=("LK002", "LK019", "LK023", "LK025"),
     ),
     KnownCause(
         CauseId.NOT_LOCKED,

@@ -14,7 +14,7 @@ from locklens.hashes import packages_of
 from locklens.releases import Fact, FactRequest, Listing, ListingId, MirroredHashes, MirrorId, ReleaseFacts, ReleaseId
 from locklens.review.model import Change, ChangeKind, Unverified, unverified_by
 from locklens.trust.authentication import AuthenticationOutcome, HashOrigin
-from locklens.trust.continuity import FolderHashes, PackageHashes, judge_folders, judge_packages
+from locklens.trust.continuity import FolderHashes, Origin, PackageHashes, judge_folders, judge_packages
 from locklens.versions import neighbour
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Case(Struct, frozen=True, dict=True):
         before: Facts about the previous version, if this one was republished; of a new provider, about the version that
             other roots of the base lock.
         elsewhere: Facts about this version in the other tool's registry.
+        lent_by: Facts about the version of the change's `lender`.
         hashed: The hashes of packages that were hashed here.
         mirrored: The hashes that the mirrors of the CLI configuration have of the new version.
         altered: The `zh` of packages that were downloaded in this run and are not the signed ones, by the signed `zh`.
@@ -59,6 +60,7 @@ class Case(Struct, frozen=True, dict=True):
     old: ReleaseFacts | None = None
     before: ReleaseFacts | None = None
     elsewhere: ReleaseFacts | None = None
+    lent_by: ReleaseFacts | None = None
     hashed: HashedFiles = {}
     mirrored: Mapping[str, MirroredHash] = {}
     altered: Mapping[str, str] = {}
@@ -111,6 +113,17 @@ class Case(Struct, frozen=True, dict=True):
         others = {other.id.address.host: other.today} if other is not None and other.today is not None else {}
         release = self.change.address.type, str(self.entry.version)
         return judge_packages(earlier, self.entry.hashes, self.new.today, release, elsewhere=others)
+
+    @property
+    def contradicts(self) -> bool:
+        """True if hashes that are locked, or were, are not those of the release."""
+        return self.packages.has(Origin.REPUBLISHED) or self.packages.has(Origin.UNKNOWN_ORIGIN)
+
+    @cached_property
+    def lender(self) -> ReleaseFacts | None:
+        """The release of another version with packages whose `zh` are foreign to this one; None if none is known."""
+        known = (one for one in (self.old, self.lent_by) if one is not None and one.id.address == self.change.address)
+        return next((one for one in known if not one.packages.isdisjoint(self.packages.foreign)), None)
 
     @cached_property
     def folders(self) -> FolderHashes:
@@ -178,6 +191,7 @@ def case_of(
         case,
         before=_release(known, version_before(case)),
         elsewhere=_release(known, other_registry(case)),
+        lent_by=_release(known, lender_id(change, tool)),
         mirrored=_mirrored(known, mirror_id(change, tool)),
     )
 
@@ -213,6 +227,11 @@ def old_id(change: Change, tool: Dialect) -> ReleaseId | None:
     if change.old is None or change.is_same_release:
         return None
     return ReleaseId(tool.name, change.moved_from or change.address, change.old.version)
+
+
+def lender_id(change: Change, tool: Dialect) -> ReleaseId | None:
+    """The version that a commit locks with foreign hashes of the one that is locked now."""
+    return ReleaseId(tool.name, change.address, change.lender.version) if change.lender is not None else None
 
 
 def version_before(case: Case) -> ReleaseId | None:

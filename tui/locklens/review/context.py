@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry
     from locklens.project.gittree import Conversion
+    from locklens.versions import Version
 
 
 class ToolChange(Struct, frozen=True):
@@ -97,6 +98,13 @@ class LockedElsewhere(Struct, frozen=True):
     highest: LockEntry
     highest_in: str
     hashes: frozenset[str]
+
+
+class CommittedVersion(Struct, frozen=True):
+    """A version of a provider that a commit locks, by full id."""
+
+    commit: str
+    version: Version
 
 
 class Minority(Struct, frozen=True):

@@ -16,7 +16,16 @@ from msgspec.structs import replace
 from locklens.hashes import file_hashes_of, is_of_files, is_of_signed_scheme, registry_manifests
 from locklens.releases import Fact, FactRequest, ListingId, LookupFailure, ReleaseFacts, unasked
 from locklens.review import HashFact, Proof
-from locklens.review.case import case_of, mirror_id, new_id, old_id, other_registry, version_before, vouched_for
+from locklens.review.case import (
+    case_of,
+    lender_id,
+    mirror_id,
+    new_id,
+    old_id,
+    other_registry,
+    version_before,
+    vouched_for,
+)
 from locklens.review.coverage import LockedHashes
 from locklens.review.model import Change, Evidence, LookupAnswer
 from locklens.trust import Tier
@@ -56,8 +65,8 @@ def questions(change: Change, tool: Dialect, known: Mapping[FactRequest, Fact]) 
         needs_signer = judged.has(Origin.REPUBLISHED) or change.elsewhere is not None
         if needs_signer and (before := version_before(case)) is not None:
             required.add(before)
-        if judged.has(Origin.UNKNOWN_ORIGIN) and (other := other_registry(case)) is not None:
-            required.add(other)
+        if judged.has(Origin.UNKNOWN_ORIGIN):
+            required |= {one for one in (other_registry(case), lender_id(change, tool)) if one is not None}
         if all(question in known for question in required) and _needs_mirrors(change, case):
             required.add(mirror_id(change, tool))
     return frozenset(question for question in required if question not in known)
@@ -94,6 +103,8 @@ def traced_like(change: Change, traced: Change) -> Change:
         evidence=traced.evidence,
         old_signer=traced.old_signer,
         new_signer=traced.new_signer,
+        restored_from=traced.restored_from,
+        lender=traced.lender,
     )
 
 

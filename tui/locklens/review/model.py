@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from locklens.hashes import registry_manifests
 from locklens.policy import Acceptance, Policy
 from locklens.review import HashCount
-from locklens.review.context import LockedElsewhere, RootContext
+from locklens.review.context import CommittedVersion, LockedElsewhere, RootContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -267,6 +267,8 @@ class Change(Struct, frozen=True):
         builds: How the packages of the new version were built; None if none of them was inspected.
         restored_from: Where packages are removed from a version that stays, the commit of the base's history that locks
             exactly those which are left; "" if none is known.
+        lender: A commit that locks another version with some of the `zh` that are foreign to the new one; None if none
+            is known.
     """
 
     id: str
@@ -289,6 +291,7 @@ class Change(Struct, frozen=True):
     advisories: ChangeAdvisories | None = None
     builds: ReleaseBuilds | None = None
     restored_from: str = ""
+    lender: CommittedVersion | None = None
 
     @property
     def alarm(self) -> tuple[int, int, tuple[bytes, bytes, bytes]]:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress, display_host
 from locklens.errors import ConfigurationError, RunCancelledError
+from locklens.operations.review.earlier_commits import EarlierCommits
 from locklens.operations.review.request import LookupProgress, Progress, RootsKnown, is_told
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
@@ -52,11 +53,7 @@ def complete_review(
 
     `on_event` is called with roots at most every BATCH_SECONDS.
     """
-    if request.network is not None:
-        from locklens.operations.review.earlier_commits import with_earlier_commits
-
-        review = with_earlier_commits(review, comparison)
-    completion = _Completion(review, _changed_states(comparison), on_event, cancel)
+    completion = _Completion(review, comparison, on_event, cancel)
     read = _configuration_reader(comparison, comparison.head.tree, request.test_directory)
     read_before = _configuration_reader(comparison, comparison.base.tree, request.test_directory)
     if request.network is None or all(change.new is None for root in review.roots for change in root.changes):
@@ -96,12 +93,12 @@ class _Completion:
     def __init__(
         self,
         review: Review,
-        states: Mapping[str, Sequence[str]],
+        comparison: Comparison,
         on_event: Callable[[ReviewEvent], None],
         cancel: threading.Event | None,
     ) -> None:
         self._review = review
-        self._states = states
+        self._states = _changed_states(comparison)
         """Changed files that may be a state, by lock file."""
         self._on_event = on_event
         self._cancel = cancel
@@ -111,6 +108,9 @@ class _Completion:
         """The settled facts about each change."""
         self._equal = _equal_subjects(review)
         """The changes that leave an entry, equal ones in one list."""
+        self._earlier = EarlierCommits(comparison)
+        self._told: set[tuple[object, ...]] = set()
+        """The keys of those whose contradictions were looked up in earlier commits."""
         self._settled = 0
         self._unread = set(self._roots)
         """Roots whose configuration is not read yet."""
@@ -184,9 +184,28 @@ class _Completion:
     def settle(self, collector: FactCollector, downloaded: DownloadedPackages, *, is_patient: bool) -> None:
         """Trace changes to the facts that are settled, or wait for all of them."""
         for subject in collector.settled(is_patient=is_patient):
+            if (told := self._with_earlier(subject, collector.known, downloaded)) is not subject:
+                collector.start([told])  # What a commit locks may be a question of its own.
+                continue
             self._settle(subject, collector.known, downloaded)
             self._settled += len(self._equal[subject.key])
             self._on_event(self._evidence_progress)
+
+    def _with_earlier(
+        self, subject: FactSubject, known: Mapping[FactRequest, Fact], downloaded: DownloadedPackages
+    ) -> FactSubject:
+        """Return a change with the commits that explain it, the same one where its release does, or nothing more."""
+        from locklens.review.case import settled_case
+
+        case = settled_case(subject, known, downloaded)
+        if case is None or subject.key in self._told or not case.contradicts:
+            return subject
+        self._told.add(subject.key)
+        change = self._earlier.told(case, self._roots[subject.lock_file].old.path, subject.lock_file)
+        if change is subject.change:
+            return subject
+        told = self._equal[subject.key][0] = replace(subject, change=change)
+        return told
 
     def tell_outstanding(self) -> None:
         """Report what was read, before the first answer of a registry, and that registries are what is waited for."""

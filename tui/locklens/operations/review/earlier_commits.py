@@ -1,4 +1,4 @@
-"""The packages of changed entries in earlier commits: a change may restore what was locked before."""
+"""The hashes of changed entries in earlier commits, where those of the signed release alone do not explain a change."""
 
 from __future__ import annotations
 
@@ -9,47 +9,70 @@ from msgspec.structs import replace
 from locklens.errors import RepositoryError
 from locklens.hashes import packages_of
 from locklens.lockfile.parse import parse
-from locklens.project.lock_history import LockCommits
+from locklens.review.context import CommittedVersion
+from locklens.trust.continuity import Origin
 
 if TYPE_CHECKING:
-    from locklens.operations.comparison import Comparison
-    from locklens.review.model import Change, Review
+    from collections.abc import Iterator
+
+    from locklens.lockfile import LockEntry
+    from locklens.operations.comparison import Comparison, Side
+    from locklens.review.case import Case
+    from locklens.review.model import Change
 
 
-def with_earlier_commits(review: Review, comparison: Comparison) -> Review:
-    """Return a review whose changes name the commit from which they restore the packages of a version.
+class EarlierCommits:
+    """Looks up what commits lock for the provider of a change; git is asked for what contradicts the release alone."""
 
-    Only the history of the base counts: the other commits of a branch under review are reviewed with it. Git is asked
-    where a package hash is removed from a version that stays, as no tool does, and once for equal changes.
-    """
-    base, repository = comparison.base, comparison.repository
-    changes = {change.id: (change, root.old.path) for root in review.roots for change in filter(_removes, root.changes)}
-    if not changes or repository is None or base.kind == "file":
-        return review
-    commits = LockCommits(repository, base.revision or "HEAD")
-    found = {key: _commit_with(commits, path, change) for key, (change, path) in changes.items()}
-    roots = (
-        replace(root, changes=tuple(replace(one, restored_from=found.get(one.id, "")) for one in root.changes))
-        for root in review.roots
-    )
-    return replace(review, roots=tuple(roots))
+    def __init__(self, comparison: Comparison) -> None:
+        self._repository = comparison.repository
+        self._base = _tips(comparison.base)[:1]
+        self._head = _tips(comparison.head)
+
+    def told(self, case: Case, old_path: str, new_path: str) -> Change:
+        """Return a change with the commits that explain it, by the paths of its lock file on both sides.
+
+        Packages are restored from the history of the base alone: the other commits of a branch under review are
+        reviewed with it. A foreign hash may be of another version that any commit locks; its release tells.
+        """
+        change, packages, foreign = case.change, packages_of(case.entry.hashes), case.packages.foreign
+        if case.packages.has(Origin.REPUBLISHED):
+            states = self._entries(self._base, old_path, case)
+            same = (
+                commit
+                for commit, entry in states
+                if entry.version == case.entry.version and packages_of(entry.hashes) == packages
+            )
+            change = replace(change, restored_from=next(same, ""))
+        if foreign and case.lender is None:
+            states = self._entries(self._head, new_path, case)
+            others = (state for state in states if state[1].version != case.entry.version)
+            commit, entry = max(
+                others, key=lambda state: len(foreign.intersection(state[1].hashes)), default=("", None)
+            )
+            if entry is not None and not foreign.isdisjoint(entry.hashes):
+                change = replace(change, lender=CommittedVersion(commit, entry.version))
+        return change
+
+    def _entries(self, tips: tuple[str, ...], path: str, case: Case) -> Iterator[tuple[str, LockEntry]]:
+        """Yield the entries of the provider in the commits up to some tips, the newest of each first."""
+        from locklens.project.lock_history import LockCommits
+
+        for tip in tips:
+            if self._repository is None:
+                return
+            try:
+                commits = LockCommits(self._repository, tip).of(path)
+            except RepositoryError:
+                continue  # No such commit, or a clone that lacks what is older.
+            for one in commits:
+                entry = parse(one.data or b"", one.path).entry(case.change.address)
+                if entry is not None:
+                    yield one.commit, entry
 
 
-def _removes(change: Change) -> bool:
-    return change.is_same_release and bool(packages_of(fact.hash for fact in change.removed))
-
-
-def _commit_with(commits: LockCommits, lock_file: str, change: Change) -> str:
-    """Return the newest commit of a lock file with the packages that a change locks for the version; "" for none."""
-    entry = change.new
-    assert entry is not None
-    packages = packages_of(entry.hashes)
-    try:
-        states = [one for one in commits.of(lock_file) if one.data is not None and packages]
-    except RepositoryError:
-        return ""  # A clone may lack what is older.
-    for one in states:
-        locked = parse(one.data or b"", one.path).entry(change.address)
-        if locked is not None and locked.version == entry.version and packages_of(locked.hashes) == packages:
-            return one.commit
-    return ""
+def _tips(side: Side) -> tuple[str, ...]:
+    """Return the commits whose history a side has: before a merge is committed, those of both of its parents."""
+    if side.revision is not None:
+        return (side.revision,)
+    return ("HEAD", "MERGE_HEAD") if side.kind in {"worktree", "index"} else ()

@@ -109,6 +109,12 @@ _VERIFY_FIRST = (
 
 _REPAIR_GPG = "Install or repair gpg or python-gnupg, whichever the message names, and review again: until then no"
 
+_LENT = RuleWording(
+    "Hashes of another version: edited, or merged from lines",
+    "Find out with locklens doctor (i on Review, with the branch checked out) which it was, and take its fix. Or "
+    "restore the entry as it was before, then upgrade this provider alone (R on Review, and `locklens upgrade`).",
+)
+
 _POLICY_FIRST = "Review and merge the policy first, as a change of its own"
 
 _ALL = (
@@ -128,8 +134,8 @@ _ALL = (
         "hashes of another version. `terraform init` refuses it; `terraform providers lock` silently adds the new "
         "hashes beside the old ones.",
         "Fetch the release's SHA256SUMS and search it for the old zh: hashes of the lock file and their file names.",
-        "Unless locklens doctor shows that the old entry was edited by hand, keep the old hashes (restore the entry), "
-        "and ask the publisher, by another way than the registry, whether and why the version was republished.",
+        "Unless locklens doctor shows that the old entry was edited or merged, keep the old hashes (restore the "
+        "entry), and ask the publisher, by another way than the registry, whether and why the version was republished.",
         "registry",
         {
             "grown": RuleWording(
@@ -165,6 +171,7 @@ _ALL = (
         "Restore the entry (R on Review, with the branch checked out). Then make the change again on a machine that "
         "you trust: with `locklens upgrade NAME=VERSION` if the version changes, otherwise with `locklens lock`.",
         "registry",
+        {"lent": _LENT},
     ),
     Rule(
         "LK003",
@@ -539,25 +546,22 @@ _ALL = (
         CHANGE,
         BLOCK,
         STEP,
-        "Version changed, hashes kept: one side was edited by hand",
+        "Version changed, hashes kept: edited, or merged from lines",
         "The version changed, and some or all hashes of the old version's packages are unchanged. No two versions of a "
-        "provider share a package, so that one of the two entries was edited; the two alone do not tell which. Hashes "
-        "that are signed for the new version do, and give no finding: the old entry was the edited one.",
-        "No tool writes this. If the new entry is the edited one, the next `init` fails, and new hashes accepted to "
+        "provider share a package, so that one of the two entries was edited, or made of the lines of two versions, as "
+        "a merge by lines leaves it; the two alone do not tell which. Hashes that are signed for the new version do, "
+        "and give no finding: the old entry was the wrong one.",
+        "No tool writes this. If the new entry is the wrong one, the next `init` may fail, and new hashes accepted to "
         "repair it are unchecked.",
         "Compare the zh with the SHA256SUMS of both versions. `git log -p` of the lock file shows which version they "
         "were locked for first.",
-        "A review that gets an answer of the registry tells which one it is, so none with --offline. If it is the new "
-        "entry, restore it, then upgrade this provider alone (R on Review, with the branch checked out, and "
-        "`locklens upgrade`).",
+        "A review that gets an answer of the registry tells which one it is, so none with --offline; locklens doctor "
+        "(i on Review, with the branch checked out) looks into the history of the entry, too. If it is the new entry, "
+        "restore it, then upgrade this provider alone (R on Review, and `locklens upgrade`).",
         cases={
-            "edited": RuleWording(
-                "Version changed, hashes kept: edited by hand",
-                "Restore the entry as it was before the edit, then upgrade this provider alone (R on Review, with the "
-                "branch checked out, and `locklens upgrade`).",
-            ),
+            "lent": _LENT,
             "restored": RuleWording(
-                "Version changed, hashes kept: one side was edited by hand",
+                "Version changed, hashes kept: edited, or merged from lines",
                 "That a commit has the entry does not verify it. Compare its zh with the SHA256SUMS of this version, "
                 "or review without --offline once the registry answers.",
             ),

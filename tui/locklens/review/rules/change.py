@@ -134,20 +134,21 @@ def _fewer_h1(change: Change, policy: Policy) -> Iterator[Verdict]:
         yield Verdict(f"{before} h1 before, {after} now: {effect}", severity=Severity.WARN if used else None)
 
 
-def _edited_by_hand(change: Change, _: Policy) -> Iterator[Verdict]:
+def _kept_hashes(change: Change, _: Policy) -> Iterator[Verdict]:
     if not change.old or not change.new or change.old.version == change.new.version or not change.new.hashes:
         return
     verified = {fact.hash for fact in change.kept if fact.is_verified}
     shared = packages_of(change.old.hashes) & packages_of(change.new.hashes)
     packages = shared - verified
     if shared and not packages:
-        return  # They are signed for the new version, so that the old entry is the edited one; LK027 judges the h1.
+        return  # They are signed for the new version, so that the old entry is the wrong one; LK027 judges the h1.
     kept = packages | ((hashes_of_files(change.old.hashes) & hashes_of_files(change.new.hashes)) - verified)
     known = change.evidence is not None and change.evidence.offered is not None
-    told, case = ": one of the two was edited by hand", ""
+    told, case = ": one of the two was edited, or merged from lines", ""
     if known and packages and all(fact.kind.contradicts for fact in change.kept if fact.hash in packages):
-        told, case = ", and its signed release has none of these zh: edited by hand", "edited"
-    told = f"of {change.old.version}{told}"
+        told, case = ", and its signed release has none of these zh", "lent"
+    own = " beside its own" if any(fact.is_verified for fact in change.added) else ""
+    told = f"of {change.old.version}{own}{told}"
     if not verified and set(change.old.hashes) == set(change.new.hashes):
         words, line = f"exactly the hashes {told}", change.new.line
     elif kept:
@@ -206,7 +207,7 @@ CHECKS: Mapping[str, Callable[[Change, Policy], Iterator[Verdict]]] = {
     "LK021": _constraints_changed,
     "LK022": _not_allowed,
     "LK024": _fewer_h1,
-    "LK025": _edited_by_hand,
+    "LK025": _kept_hashes,
     "LK034": _not_ascii,
 }
 """The checks of a change that leaves an entry; not run for a removed provider."""

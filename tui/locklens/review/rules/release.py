@@ -51,7 +51,7 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
         return
     is_likely = is_changed and not is_part
     lead = " was republished" if is_sure or is_likely else ""
-    lead += ", or its old entry was edited by hand" if is_likely and not is_sure else ""
+    lead += ", or its old entry was edited" if is_likely and not is_sure else ""
     message = f"{case.entry.version}{lead}: {reason}"
     if case.new.signer is not None and case.new.signer.keys:
         message += f"; signed now by {case.new.signer.keys[0].fingerprint}"
@@ -73,13 +73,26 @@ def _unknown_origin(case: Case, _: Policy) -> Iterator[Verdict]:
         where = _sums(case.new)
         if case.elsewhere is not None and case.elsewhere.today is not None:
             where += f", nor in that of {display_host(case.elsewhere.id.address.host)}"
-        yield Verdict(f"{_are(len(foreign), 'zh')} not in {where}", _first_line(case, foreign))
+        name = "lent" if case.lender is not None and foreign <= case.lender.packages else ""
+        words = f"{_are(len(foreign), 'zh')} not in {where}{_lender_words(case)}"
+        yield Verdict(words, _first_line(case, foreign), case=name)
     unmatched = case.folders.foreign
     if unmatched:
         verb = "matches" if len(unmatched) == 1 else "match"
         number = len(case.new.packages)
         message = f"{len(unmatched)} h1 {verb} none of the {counted(number, 'package')}; each was hashed"
         yield Verdict(message, _first_line(case, unmatched))
+
+
+def _lender_words(case: Case) -> str:
+    """Return the other version whose SHA256SUMS has foreign `zh`, a clause; "" if none is known."""
+    lender, foreign = case.lender, case.packages.foreign
+    if lender is None:
+        return ""
+    lent = foreign & lender.packages
+    committed = case.change.lender if lender is case.lent_by else None
+    where = f", which commit {committed.commit[:12]} locks," if committed is not None else ""
+    return f"; that of {lender.id.version}{where} has {'them' if lent == foreign else f'{len(lent)} of them'}"
 
 
 def _unverified(case: Case, _: Policy) -> Iterator[Verdict]:
