@@ -21,11 +21,12 @@ from msgspec.structs import replace
 
 from locklens.cli.main import main
 from locklens.demo import lock_file, package_bytes, write_unpacked
-from locklens.demo.cases import requires, sample_entry
+from locklens.demo.cases import OPENTOFU_HOST, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import write_cli_configuration
+from locklens.dialect import OPENTOFU
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
@@ -1148,3 +1149,15 @@ def test_a_package_of_another_size_is_downloaded_once_its_platform_is_known(made
         ("download-damaged", "likely"), ("package-altered", "likely"),
     ]  # fmt: skip
     assert "3 of 3 downloads here gave the same other bytes" in found[0]["evidence"]
+
+
+def test_hashes_that_a_registry_reports_are_not_said_to_be_of_the_signed_package(made: Any, doctor: Any) -> None:
+    provider = f"{OPENTOFU_HOST}/hashicorp/random"
+    entry = replace(sample_entry("hashicorp/random", "3.6.3", "~> 3.6"), provider=provider, unpacked=("darwin_arm64",))
+    incident = replace(INCIDENTS["h1-missing"], locks=(lock_file(entry, dialect=OPENTOFU),))
+    folder = made(replace(incident, constraints=((provider, "~> 3.6"),), copies=()))
+    words = f"the local package for {provider} 3.6.3 doesn't match any of the checksums previously recorded"
+    words = f"Error while installing hashicorp/random v3.6.3: {words} in the dependency lock file"
+    (folder / "ci.log").write_text(f"OpenTofu v1.12.6\non linux_amd64\n\nError: {words}\n", "utf-8")
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert "  a  Add the hashes of linux_amd64 to the lock file, as the registry reports them\n" in out

@@ -439,6 +439,12 @@ class Examined(Struct, frozen=True, dict=True):
         reported = self.today.case.new.reported if self.today.case is not None else {}
         return {**{str(platform): h1 for h1, platform in reported.items()}, **self.computed}
 
+    def is_reported(self, platform: str) -> bool:
+        """True if OpenTofu locks the `h1` of a platform as its registry reports it, without the package."""
+        case = self.today.case
+        reported = map(str, case.new.reported.values()) if case is not None and self.tool is OPENTOFU else ()
+        return platform in reported and platform not in self.computed
+
     @cached_property
     def attributed(self) -> Mapping[str, str]:
         """The platform of each locked `h1`, as far as it is known."""

@@ -154,8 +154,9 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
     if is_untold and x.today.platforms.get(platform) in x.packed:
         words = clauses(words, f"it changes nothing where the h1 of {platform} is locked already")
     # Of an unknown list it is unknown, too, how much of it is locked.
-    write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if missing or not x.today.platforms else _NONE
-    title = f"{title}, from the signed package"
+    is_new, is_reported = bool(missing) or not x.today.platforms, x.is_reported(platform)
+    write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if is_new or is_reported else _NONE
+    title = f"{title}, {'as the registry reports them' if is_reported else 'from the signed package'}"
     found = one.written("lock-platform", title, cost, one.size_of(platform), write, assumed, words)
     yield found if platform else replace(found, write=None)
 
