@@ -17,6 +17,7 @@ from kit.command_line import no_screen
 from kit.effort import DIAGONAL
 from kit.git import git
 from kit.loopback import server_context, serving, write_authority
+from kit.registries import lead_to
 from msgspec.structs import replace
 
 from locklens.cli.main import main
@@ -24,7 +25,8 @@ from locklens.demo import PLATFORMS, lock_file, package_bytes
 from locklens.demo.cases import OPENTOFU_HOST, TERRAFORM_HOST, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
-from locklens.demo.published import versions_document
+from locklens.demo.published import SampleListing, versions_document
+from locklens.demo.registry import DemoRegistry
 from locklens.dialect import OPENTOFU
 from locklens.operations.doctor import DoctorRequest
 from locklens.operations.doctor.diagnose import diagnose, remedy_operation
@@ -2013,6 +2015,25 @@ def test_a_platform_that_the_registry_lists_no_more_is_not_there_though_the_sign
     first = doctor(folder, "ci.log")["causes"][0]
     assert (first["id"], first["verdict"]) == ("platform-missing", "yes")
     assert "registry.terraform.io lists acme/demo 1.4.2 without linux_amd64" in first["evidence"]
+
+
+def test_constraints_that_exclude_the_version_with_a_package_of_the_platform_are_rewritten(
+    made: Any, doctor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    required = (("acme/demo", "~> 1.4"), ("acme/netbox", "3.10.0"))
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), required))
+    name = "registry.terraform.io/acme/netbox"
+    words = f"Provider {name} v3.10.0 does not have a package available for your current platform, linux_amd64."
+    finding = 'Initializing provider plugins...\n- Finding acme/netbox versions matching "3.10.0"...\n'
+    log = boxed_log(("Incompatible provider version", words)).replace("Initializing provider plugins...\n", finding)
+    (folder / "ci.log").write_text(log, "utf-8")
+    offered = SampleListing("3.9.1"), SampleListing("3.10.0", platforms=("darwin_arm64",))
+    with DemoRegistry({name: offered}) as registry:
+        lead_to(monkeypatch, registry, tmp_path)
+        (fix,) = doctor(folder, "--platform", "linux_amd64", "ci.log")["remedies"]
+        assert fix["command"] == "locklens upgrade acme/netbox=3.9.1 --edit-constraints --root=live/prod"
+        run(fix["command"])
+        assert doctor(folder, "ci.log")["state"] == "fixed"
 
 
 def test_a_provider_that_is_not_locked_has_the_platforms_that_its_release_has(made: Any, doctor: Any) -> None:

@@ -21,9 +21,11 @@ from locklens.doctor.reasons import CERTIFICATE_FIXES, ON_THE_WAY, SENSELESS, Ne
 from locklens.doctor.version_remedies import (
     NEW_DECISION,
     fix_constraint,
+    latest_of,
     listed_versions,
     upgrade,
     with_another_version,
+    with_other_constraints,
     with_version,
 )
 from locklens.lockfile.update import migrated
@@ -96,7 +98,10 @@ def fix_platform(one: Affected) -> Iterator[Remedy]:
         if platform and x.today.platforms and platform not in x.today.platforms:
             listed = listed_versions(x, platform) or ()
             best = newest(version for version in listed if x.constraints.admits(version))
-            yield _elsewhere(one) if best is None else with_version(one, best, f"it has a package of {platform}")
+            if best is not None:
+                yield with_version(one, best, f"it has a package of {platform}")
+            else:
+                yield from list(with_other_constraints(one.alone, latest_of(listed))) or [_elsewhere(one)]
         return
     if x.message.kind == "lock-incomplete":
         yield _with_other_platforms(one)

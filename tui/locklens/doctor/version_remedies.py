@@ -53,7 +53,7 @@ def _upgrades(one: Affected, title: str = "", platform: str = "") -> Iterator[Re
 def _without_upgrade(one: Affected) -> Iterator[Remedy]:
     """Yield what is left to the user where the constraints exclude all other versions, and no command rewrites them."""
     x, listed = one.examined, listed_versions(one.examined)
-    if not listed or x.entry is None or _latest(listed) == x.entry.version:
+    if not listed or x.entry is None or latest_of(listed) == x.entry.version:
         return
     others = [version for version in listed if version != x.entry.version]
     if _excluding(x, others):
@@ -114,9 +114,9 @@ def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
         none = "no newer listed version satisfies the constraints" if is_held else "which satisfies the constraints"
         words = f"Go back to {x.name} {best}: {none}" if is_held else f"Go back to {x.name} {best}, {none}"
         yield _upgraded(one, words, str(best))
-    latest = _latest(listed)
+    latest = latest_of(listed)
     if (best is None or best.compare(locked) < 0) and latest != locked:
-        yield from _with_other_constraints(one.alone, latest)
+        yield from with_other_constraints(one.alone, latest)
 
 
 def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:
@@ -127,7 +127,7 @@ def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:
     return [one.version for one in listing.versions if not platform or platform in map(str, one.platforms)]
 
 
-def _latest(listed: Iterable[Version]) -> Version | None:
+def latest_of(listed: Iterable[Version]) -> Version | None:
     """Return the newest version that is no pre-release; None without one."""
     return newest(one for one in listed if not one.prerelease)
 
@@ -150,7 +150,7 @@ def _upgraded(one: Affected, title: str, version: str = "") -> Remedy:
     return one.written("upgrade", title, _LOW, None, one.write("upgrade", providers=(name,)), NEW_DECISION)
 
 
-def _with_other_constraints(one: Affected, version: Version | None) -> Iterator[Remedy]:
+def with_other_constraints(one: Affected, version: Version | None) -> Iterator[Remedy]:
     """The constraints are rewritten for a version that they exclude, where they are in the root's own files."""
     x = one.examined
     locked = x.entry.version if x.entry is not None else None
@@ -199,8 +199,8 @@ def with_another_version(one: Affected) -> Iterator[Remedy]:
         yield with_version(one, best, f"{best} is the newest other version that is listed and allowed")
     elif listed is None:
         yield with_version(one, "VERSION", f"VERSION stands for another than {failed} that satisfies the constraints")
-    elif (latest := _latest(others)) is not None:
-        yield from list(_with_other_constraints(one.alone, latest)) or [_by_constraint(one.alone, others)]
+    elif (latest := latest_of(others)) is not None:
+        yield from list(with_other_constraints(one.alone, latest)) or [_by_constraint(one.alone, others)]
 
 
 def with_version(one: Affected, version: Version | str, note: str) -> Remedy:
@@ -236,11 +236,11 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
     if x.entry is not None and not clash and not is_none:
         offered += _upgrades(alone)
     is_there = listed is None or (x.entry is not None and x.entry.version in listed)
-    is_newest = x.entry is not None and x.entry.version == _latest(listed or ())
+    is_newest = x.entry is not None and x.entry.version == latest_of(listed or ())
     if x.entry is not None and is_there and (is_newest or not any(each.id == "upgrade" for each in offered)):
-        offered += _with_other_constraints(alone, x.entry.version)
+        offered += with_other_constraints(alone, x.entry.version)
     if x.entry is None and listed and not clash:
-        offered += _with_other_constraints(alone, _latest(listed))
+        offered += with_other_constraints(alone, latest_of(listed))
     if not offered:
         what = "one of the constraints that exclude one another" if clash else f"the constraint on {x.name}"
         offered.append(by_hand(alone, "change-constraint", f"Change {what}, by hand", "each constraint"))
