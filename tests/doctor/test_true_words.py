@@ -453,10 +453,23 @@ def test_a_mirror_that_is_the_only_source_is_filled_again(made: Any, doctor: Any
     shutil.copytree(f"{place}.suspect", place)
     (next(iter(place.iterdir()))).write_bytes(b"altered again")
     assert doctor(folder, "ci.log")["state"] == "open"
+    shutil.rmtree(place.parent)
+    write_unpacked(folder / "mirror", DEMO, "1.4.2", this_platform())
+    assert doctor(folder, "ci.log")["state"] == "fixed"
+    log = folder / "ci.log"
+    log.write_text(f"2026-11-29T22:01:00.0000001Z ##[group]Run terraform init\n{log.read_text('utf-8')}", "utf-8")
+    os.utime(log, (1_700_000_000, 1_700_000_000))
+    document = doctor(folder, "ci.log")
+    said = "which is newer than the log and has a locked hash, does not end the error: another program printed the log"
+    assert (document["state"], said in document["run"]["notes"][0]) == ("open", True)
 
 
-def test_a_mirror_that_was_filled_here_does_not_end_the_error_of_a_ci_system(made: Any, doctor: Any) -> None:
+@pytest.mark.parametrize("named", [("--", "live/prod"), ()], ids=["named-root", "any-root"])
+def test_a_mirror_that_was_filled_here_does_not_end_the_error_of_a_ci_system(
+    named: tuple[str, ...], made: Any, doctor: Any
+) -> None:
     folder = made(INCIDENTS["mirror-lacks"])
+    shutil.copytree(folder / "live/prod", folder / "live/stage")
     words = f"provider {DEMO} was not found in any of the search locations\n\n- {folder}/mirror"
     log = folder / _log(folder, ("Failed to query available provider packages", words))
     write_unpacked(folder / "mirror", DEMO, "1.4.2", this_platform())
@@ -464,8 +477,8 @@ def test_a_mirror_that_was_filled_here_does_not_end_the_error_of_a_ci_system(mad
     for text, state in ((of_machine, "fixed"), (of_ci + of_machine, "open")):
         log.write_text(text, "utf-8")
         os.utime(log, (1_700_000_000, 1_700_000_000))
-        document = doctor(folder, log.name, "--", "live/prod")
-        assert document["state"] == state
+        document = doctor(folder, log.name, *named)
+        assert (document["state"], document["facts"]["root"]) == (state, "live/prod" if named else None)
         said = (
             "which is newer than the log and has a locked hash, does not end the error: another program printed the log"
         )

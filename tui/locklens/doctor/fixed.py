@@ -97,12 +97,18 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return f"{x.release} has hashes of more than one platform now ({place})" if _is_completed(x) else ""
     if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
         return "" if _speaks(x, causes) else _exchanged(x)
+    if filled := _filled_words(x):
+        return filled
+    return _changed(x, causes) if kind in OF_HASHES and _is_told(x, causes) else ""
+
+
+def _filled_words(x: Examined) -> str:
+    """Return that a mirror, which any root would use, has the package now that the run did not find there; else ""."""
     if x.is_of_server and x.today.served is not None:
         mirror = x.failing_mirror or x.places.oci_mirror or x.places.servers[0].place
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now{_assumed(x, x.places.machine)}"
-    if (healed := _healed_mirror(x)) is not None and _is_of_run(x):
-        return _accepted_words(x, healed)
-    return _changed(x, causes) if kind in OF_HASHES and _is_told(x, causes) else ""
+    healed = _healed_mirror(x)
+    return _accepted_words(x, healed) if healed is not None and _is_of_run(x) else ""
 
 
 def _healed_mirror(x: Examined) -> FoundPackage | None:
@@ -131,7 +137,11 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
         return _satisfied(x) if x.entry is not None else ""
     if x.message.kind in OF_LACKING:
         return _locked_words(x) if x.entry is not None else ""
-    if x.message.kind not in OF_HASHES or x.entry is None or x.is_of_other_version or not _is_told(x, causes):
+    if x.entry is None or x.is_of_other_version:
+        return ""
+    if filled := _filled_words(x):
+        return filled
+    if x.message.kind not in OF_HASHES or not _is_told(x, causes):
         return ""
     others = [one.entry for one in x.others if one.root in x.fitting]
     is_same = all(pinned(one) == pinned(x.entry) for one in others)
@@ -521,20 +531,16 @@ def _lacks_platform(x: Examined) -> bool:
 
 def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return a note on an entry that was changed since an earlier state, where that need not end the error."""
-    if x.fitting or x.is_of_other_version:
+    if x.is_of_other_version:
+        return ""
+    if words := _of_other_machine(x):
+        return words
+    if x.fitting:
         return ""
     if x.message.kind in OF_LACKING | {"readonly-changed"}:
         is_later = x.history.is_later and x.entry is not None and _is_of_run(x)
         since = f"{x.lock.path} was written here later than the log, as git restore or a checkout does"
         return f"{since}: {_over(x, 'that')}" if is_later else ""
-    installed, healed, words = x.places.installed, _healed_mirror(x), ""
-    if installed is not None and _installed_words(x):
-        words = f"what was installed in {posixpath.dirname(installed.shown)} later than the log"
-    elif healed is not None:
-        words = f"{healed.path}, which is newer than the log and has a locked hash,"
-    if words and not _is_of_run(x):
-        words = f"{words} does not end the error: another program printed the log, whose machine or container"
-        return f"{words} may have a folder of its own"
     lacking, after = cover_since(x) if x.message.kind in OF_HASHES else (None, None)
     if lacking is not None and after is not None and _before_cover(x) is None:
         words = f"commit {after.commit[:12]} locks a hash of the package, and commit {lacking.commit[:12]} did not"
@@ -561,6 +567,20 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
             else "whether that covers the failing run, its platform may tell: --platform"
         )
     return words if is_certain else f"{words}: {ask}"
+
+
+def _of_other_machine(x: Examined) -> str:
+    """Return a note on what came later than the log, where the log may be of another machine; "" for none."""
+    if _is_of_run(x):
+        return ""
+    installed, words = x.places.installed, ""
+    healed = _healed_mirror(x) or next((one for one in _accepted_copies(x) if one.is_new), None)
+    if installed is not None and not x.fitting and _installed_words(x):
+        words = f"what was installed in {posixpath.dirname(installed.shown)} later than the log"
+    elif healed is not None:
+        words = f"{healed.path}, which is newer than the log and has a locked hash,"
+    because = "another program printed the log, whose machine or container may have a folder of its own"
+    return f"{words} does not end the error: {because}" if words else ""
 
 
 def _over(x: Examined, change: str) -> str:
@@ -590,12 +610,21 @@ def _more_words(x: Examined, before: PastEntry) -> str:
 def _repaired(x: Examined) -> FoundPackage | None:
     """Return the copy that the failing run would get now, where the lock file accepts it; None where nothing tells.
 
-    That is one of a mirror or plugin cache that the user names, or the settings as the only place to install from. It
-    came later than the log, or the lock file accepts it since.
+    It came later than the log, or the lock file accepts it since.
+    """
+    used = _accepted_copies(x)
+    is_later = _is_of_run(x) and any(one.is_new for one in used)
+    return used[0] if used and (is_later or _is_accepted_since(x, used)) else None
+
+
+def _accepted_copies(x: Examined) -> tuple[FoundPackage, ...]:
+    """Return the copies in the place that the failing run used, where the lock file accepts all of them; else ().
+
+    That is a mirror or plugin cache that the user names, or the settings as the only place to install from.
     """
     path = x.incident.path
     if path is None or not (path.is_mirror or path is PackagePath.PLUGIN_CACHE):
-        return None
+        return ()
     kinds = ("mirror",) if path.is_mirror and x.message.kind != "local-package" else _SHARED
     copies = x.of_kind(*kinds) if path.is_mirror else x.of_kind("plugin-cache")
     is_only = not x.places.asks_registry and not x.places.servers
@@ -607,9 +636,7 @@ def _repaired(x: Examined) -> FoundPackage | None:
         or (is_only and path.is_mirror)
         or (path is PackagePath.PLUGIN_CACHE and place and f"{redacted(one.place)}/".startswith(f"{place}/"))
     )
-    is_accepted = bool(used) and all(one.hashes & x.locked for one in used)
-    is_later = _is_of_run(x) and any(one.is_new for one in used)
-    return used[0] if is_accepted and (is_later or _is_accepted_since(x, used)) else None
+    return used if all(one.hashes & x.locked for one in used) else ()
 
 
 def _is_accepted_since(x: Examined, copies: Sequence[FoundPackage]) -> bool:
