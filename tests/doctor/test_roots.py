@@ -763,3 +763,25 @@ def test_what_a_plan_lacks_is_of_a_root_that_lacks_no_more(beside_edge: Path, do
     assert (document["causes"][0]["id"], document["causes"][0]["roots"]) == ("not-locked", ["dns"])
     assert main(["lock", "acme/netbox", "--root=dns"], no_screen) == 0
     assert doctor(beside_edge, "ci.log")["fixed"].startswith("acme/netbox 3.10.0 is locked now (dns/")
+
+
+def test_a_root_that_never_locked_the_version_of_a_constraint_error_is_not_meant(top: Path, doctor: Any) -> None:
+    pinned, free = requires(("acme/demo", "1.4.1")), requires(("acme/demo", "~> 1.4"))
+    for name in ("dns", "newer"):
+        (top / name / "main.tf").write_text(pinned, "utf-8")
+    git(top, "commit", "-qam", "demo 1.4.1")
+    (top / "newer/main.tf").write_text(free, "utf-8")
+    (top / "dns/.terraform.lock.hcl").write_bytes(lock_file(DEMO_15))
+    git(top, "commit", "-qam", "newer is free again, dns is newer")
+    words = (
+        "Could not retrieve the list of available versions for provider acme/demo: locked provider "
+        "registry.terraform.io/acme/demo 1.5.0 does not match configured version constraint 1.4.1; must use terraform "
+        "init -upgrade to allow selection of new versions"
+    )
+    (top / "ci.log").write_text(f"Error: Failed to query available provider packages\n\n{words}\n", "utf-8")
+    assert roots_of(doctor(top, "ci.log")) == [["dns"]]
+    (top / "dns/main.tf").write_text(requires(("acme/demo", "1.5.0")), "utf-8")
+    document = doctor(top, "ci.log")
+    assert (document["fixed"], document["next"]) == (
+        "acme/demo 1.5.0 satisfies 1.5.0 now", "terraform -chdir=dns init",
+    )  # fmt: skip

@@ -314,7 +314,7 @@ class LogRoots:
         if error.constraint and error.version:  # it may have locked another version since
             locking = self._locking(replace(error, version=""))
             if own := self._constrained(locking[:_MOST_READ], error):
-                return own
+                return [path for path in own if self._had_version(path, error)] or own
         fitting = self._at_the_run(error) or self._locking(error)
         if error.kind == "provider-not-available":  # of a root that does not lock it, or has not installed it
             fitting = list(dict.fromkeys((*fitting, *self._requiring(error))))
@@ -366,6 +366,11 @@ class LogRoots:
         locking = self._locking(replace(error, version=""))[:_MOST_READ]
         had_all = partial(self._has_all, error=error)
         return [path for path in locking if self.history.last_where(lock_path(path), had_all)]
+
+    def _had_version(self, path: str, error: RecognisedError) -> bool:
+        """True if a lock file has the version of an error, had it before it was changed since, or in a commit."""
+        has_it = partial(self._has_release, name=error.provider, version=error.version)
+        return any(map(has_it, self._states(path))) or self.history.last_where(lock_path(path), has_it) != ""
 
     def _locked_all(self, path: str, names: Collection[str]) -> bool:
         """True if some state of a lock file has just these providers, each as the log names it."""
