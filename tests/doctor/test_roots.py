@@ -785,3 +785,50 @@ def test_a_root_that_never_locked_the_version_of_a_constraint_error_is_not_meant
     assert (document["fixed"], document["next"]) == (
         "acme/demo 1.5.0 satisfies 1.5.0 now", "terraform -chdir=dns init",
     )  # fmt: skip
+
+
+def excluded_by(tool: str, provider: str, host: str, constraint: str) -> list[str]:
+    words = f"locked provider {host}/{provider} does not match configured version constraint {constraint}"
+    return [
+        "Initializing the backend...",
+        "Initializing provider plugins...",
+        "Error: Failed to query available provider packages",
+        f"Could not resolve provider {provider.partition(' ')[0]}: {words}; must use {tool} init -upgrade to allow it",
+    ]
+
+
+@pytest.mark.parametrize("is_interleaved", [True, False])
+def test_a_log_with_runs_of_both_tools_is_judged_by_the_tool_of_each_run(
+    is_interleaved: bool, beside_edge: Path, doctor: Any
+) -> None:
+    path, edge = beside_edge / "dns/main.tf", beside_edge / "edge/main.tofu"
+    path.write_text(path.read_text("utf-8").replace("~> 1.4", "~> 1.5"), "utf-8")
+    edge.write_text(edge.read_text("utf-8").replace("~> 3.9", "~> 4.0"), "utf-8")
+    failures = (
+        [f"[dns] terraform: {line}" for line in excluded_by("terraform", "acme/demo 1.4.2", TERRAFORM_HOST, "~> 1.5")],
+        [f"[edge] tofu: {line}" for line in excluded_by("tofu", "acme/netbox 3.9.1", OPENTOFU_HOST, "~> 4.0")],
+    )
+    lines = (
+        [line for pair in zip(*failures, strict=True) for line in pair]
+        if is_interleaved
+        else [*failures[0], *failures[1]]
+    )
+    (beside_edge / "ci.log").write_text("".join(f"10:11:12.123 STDERR {line}\n" for line in lines), "utf-8")
+    document = doctor(beside_edge, "ci.log")
+    assert roots_of(document) == [["dns"], ["edge"]]
+    causes = [one for one in document["causes"] if one["verdict"] == "yes"]
+    assert [(one["id"], one["roots"]) for one in causes] == [
+        ("constraint-conflict", ["dns"]),
+        ("constraint-conflict", ["edge"]),
+    ]
+    assert not [note for note in document["run"]["notes"] if "the log has the constraint" in note]
+    assert "each run's tool (opentofu, terraform)" in doctor(beside_edge, "--format", "text", "ci.log")
+
+
+def test_names_are_those_of_the_registry_of_the_tool_that_ran(beside_edge: Path, doctor: Any) -> None:
+    """Two jobs, one of each tool, in one log: the version of a provider is locked by roots of both."""
+    altered = failed("acme/demo", "1.4.2").replace("registry.terraform.io", "{}").partition("; for more")[0]
+    excluded = "\n".join(excluded_by("tofu", "acme/netbox 3.9.1", OPENTOFU_HOST, "~> 4.0"))
+    jobs = f"$ terraform init\n{altered.format('acme/demo')}\n\n\n$ tofu init\n{excluded}\n"
+    (beside_edge / "ci.log").write_text(jobs, "utf-8")
+    assert roots_of(doctor(beside_edge, "ci.log"))[0] == ["dns", "net", "newer", "twin"]

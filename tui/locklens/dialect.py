@@ -135,12 +135,17 @@ _OF_HOSTS = {r"opentofu\.org": OPENTOFU, r"hashicorp\.com": TERRAFORM}
 """Hosts that say less of it: either tool may name those of both, such as the registry of a locked provider."""
 
 
+def dialect_of_words(words: str) -> Dialect | None:
+    """Return the tool that messages name in their words; None where they do not."""
+    return _matching(_OF_WORDS, words)
+
+
 def dialect_of_messages(words: str, commanded: Dialect | None = None) -> Dialect | None:
     """Return the tool that wrote messages, `commanded` being that of the command line; None where nothing tells it.
 
     That is also the one whose registry they leave out before a provider that they name with it, too.
     """
-    if (told := _matching(_OF_WORDS, words) or commanded or _matching(_OF_HOSTS, words)) is not None:
+    if (told := dialect_of_words(words) or commanded or _matching(_OF_HOSTS, words)) is not None:
         return told
     for tool in DIALECTS.values():
         full = re.findall(rf"(?<![\w./-]){re.escape(tool.default_host)}/([\w-]{{1,99}}/[\w-]{{1,99}})", words)
@@ -170,5 +175,6 @@ __all__ = [
     "Dialect",
     "dialect_of_header",
     "dialect_of_messages",
+    "dialect_of_words",
     "twin_of",
 ]

@@ -64,6 +64,7 @@ class RecognisedError(Struct, frozen=True):
         command: The command that failed: "init" of a tool, one of `providers` with all its words, or `LOCKLENS`; ""
             where the log tells it to be one of `providers`, or not to be init, and does not have its line.
         run: The line of the log where this run begins: errors with one number are of one run, and of one root.
+        tool: The name of the tool of this run; "" for unknown.
     """
 
     kind: str
@@ -87,6 +88,7 @@ class RecognisedError(Struct, frozen=True):
     overridden: tuple[str, ...] = ()
     command: str = "init"
     run: int = 0
+    tool: str = ""
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -229,7 +231,7 @@ NO_MESSAGE = RecognisedError("", "")
 
 
 class LogFacts(Struct, frozen=True):
-    """The facts that a log tells besides its errors; "" for unknown."""
+    """The facts that a log tells besides its errors; "" for unknown, as the tool of one with runs of both is."""
 
     tool: str = ""
     tool_version: str = ""

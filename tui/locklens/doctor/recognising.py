@@ -11,10 +11,11 @@ from msgspec import DecodeError, Struct, ValidationError, field
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS, dialect_of_messages
+from locklens.dialect import DIALECTS, dialect_of_words
 from locklens.doctor.catalogue import BY_KIND, CATALOGUE, TITLES, CatalogueRow, squeezed
 from locklens.doctor.cleaning import BY_LOCKLENS, LogLine, clean_lines, decoded_log, is_of_ci
-from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, WARNINGS, WRAPPERS, LogFacts, ReadLog, RecognisedError
+from locklens.doctor.log_facts import OS_NAMES, WRITTEN_PLATFORM, with_facts
+from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, WARNINGS, WRAPPERS, ReadLog, RecognisedError
 from locklens.doctor.reasons import reason_of_request
 from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
@@ -94,10 +95,6 @@ _INSTALLING = re.compile(
 _GONE = re.compile(r"previously-\s?selected version (?P<version>\d[\w.+-]{0,80}) is")
 _MIGRATED = re.compile(r"\S{1,400} => (?=\S)")
 """The old address of an entry that OpenTofu moves."""
-_OS = "linux|darwin|windows|freebsd|openbsd|netbsd|solaris|plan9|aix"
-_ARCHITECTURE = "(?:amd64|arm64|386|arm|ppc64le|s390x|riscv64)(?![A-Za-z0-9])"
-_PLATFORM = re.compile(rf"(?<![A-Za-z0-9])(?:(?:{_OS})_|(?<=/download/)(?:{_OS})/){_ARCHITECTURE}")
-"""A platform, also as the end of a registry's URL has it."""
 _PLACE = re.compile(
     r"(?:existing cached package at|cached in|provider cache at|package directory: open|fork/exec|\(in|cannot search"
     r"|\bon|notes about plugin: Path:) "
@@ -189,22 +186,6 @@ _CONSTRAINT = re.compile(
 )
 _DIGESTS = re.compile(r"(?:unexpected SHA-256 hash|\(expected) (?P<digest>[0-9a-f]{64})")
 _HASH = re.compile(pattern_of_hashes())
-_TOOL = re.compile(r"\b(?P<tool>Terraform|OpenTofu) v(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[a-z0-9]{1,20})?)\b")
-_IMAGE = re.compile(
-    r"(?P<tool>hashicorp/terraform|opentofu/opentofu|terraform_version|tofu_version): ?\"?"
-    r"(?P<version>\d{1,4}\.\d{1,4}\.\d{1,4})"
-)
-_ADVICE = re.compile(
-    r".*uses external plugins.*|(?:terraform|tofu) init(?: -upgrade)?|https://[a-z.]{1,40}/[a-z/]{1,60}/signing/?"
-)
-"""Lines besides the messages that tell the tool: after an installation, it names its page about signing."""
-_COMMAND = re.compile(
-    r"(?:^|&& ?|; ?|[$+#>%] |\b(?:Run|RUN|cmd:|command:) )(?P<tool>terraform|tofu)(?: -\S{1,500}){0,5}"
-    r" (?:init|plan|apply|validate|providers|test)(?= -| lock| mirror|\s*(?:$|[;&|]))"
-)
-"""A command line of either tool, in a shell's or a CI system's words, and not in a sentence."""
-_EVENT_OF_TOOL = re.compile(r'"@message": ?"(?P<tool>Terraform|OpenTofu) (?P<version>\d{1,4}\.\d{1,4}\.[\w.-]{1,24})"')
-_RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
 
 
 class _Event(Struct):
@@ -287,7 +268,8 @@ def read_log(data: bytes) -> ReadLog:
         lines, (errors, overcome) = guessed, _errors_in(guessed)
     begun = {error.line for error in errors}
     is_relayed = is_of_ci(text) or any(line.is_relayed and line.number in begun for line in lines)
-    return ReadLog(errors, _facts(lines, errors), is_cut, overcome, is_relayed)
+    errors, facts = with_facts(lines, errors)
+    return ReadLog(errors, facts, is_cut, overcome, is_relayed)
 
 
 def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], tuple[RecognisedError, ...]]:
@@ -457,7 +439,7 @@ def _recognised(block: _Block) -> Iterator[RecognisedError]:
     is_of_locklens = BY_LOCKLENS.match(block.text) is not None
     is_own = is_of_locklens or any(title in whole for title in TITLES) or _INSTALLING.search(whole) is not None
     titled = (one for one, titles in _PROVIDERS_TITLES.items() if any(title in whole for title in titles))
-    command = LOCKLENS if is_of_locklens else next(titled, "init")
+    command, tool = LOCKLENS if is_of_locklens else next(titled, "init"), dialect_of_words(block.text)
     items = [item for item in _items(block) if _row_of(squeezed(item), is_own=is_own) is not None]
     for text in items or [block.text]:
         row = _row_of(squeezed(text), is_own=is_own)
@@ -465,7 +447,8 @@ def _recognised(block: _Block) -> Iterator[RecognisedError]:
             row = BY_KIND["registry-failed"]  # of a request that failed, it says no more than the reason
         if row is not None:
             own = "" if row.kind == MODULE_MISSING else command
-            yield from (replace(error, command=own) for error in _errors(text, row, block.number))
+            name = tool.name if tool is not None else ""
+            yield from (replace(error, command=own, tool=name) for error in _errors(text, row, block.number))
 
 
 def _row_of(tight: str, *, is_own: bool) -> CatalogueRow | None:
@@ -498,7 +481,10 @@ def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedErr
     shown = redacted(shown.removeprefix("- "))
     shown = shown if len(shown) <= _LONGEST_TEXT else f"{shown[: _LONGEST_TEXT - 3].rstrip()}..."
     own = re.search(_OF_LOCKLENS, text)
-    platform, constraint = _PLATFORM.search(text, own.start() if own is not None else 0), _CONSTRAINT.search(text)
+    platform, constraint = (
+        WRITTEN_PLATFORM.search(text, own.start() if own is not None else 0),
+        _CONSTRAINT.search(text),
+    )
     host = next((match for one in _ANSWERING if (match := one.search(text))), None) or _HOST.search(text)
     hashes = tuple(dict.fromkeys(_HASH.findall("".join(text.split()) if not _HASH.search(text) else text)))
     if row.kind == "sums-differ":
@@ -561,43 +547,5 @@ def _names(text: str, tight: str) -> list[tuple[str, str]]:
 def _version_in_path(text: str, provider: str) -> str:
     """Return the version of a provider in the path of its package, HOST/NAMESPACE/TYPE/VERSION/OS_ARCH; "" for none."""
     below = r"[/\\]".join(map(re.escape, provider.split("/")))
-    found = re.search(rf"[/\\]{below}[/\\](?P<version>\d[\w.+-]{{0,80}})[/\\](?:{_OS})_", text)
+    found = re.search(rf"[/\\]{below}[/\\](?P<version>\d[\w.+-]{{0,80}})[/\\](?:{OS_NAMES})_", text)
     return found["version"] if found else ""
-
-
-def _facts(lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]) -> LogFacts:
-    """Return tool, version and platform: what an error says comes first, then the last that the log says.
-
-    Of a log with runs of both tools neither is told: the root of each error tells its own.
-    """
-    tool = version = runner = ""
-    platforms: dict[str, int] = {}
-    for line in lines:
-        text = line.text
-        if match := _TOOL.search(text) or _IMAGE.search(text) or _EVENT_OF_TOOL.search(text):
-            tool = "opentofu" if "tofu" in match["tool"].lower() else "terraform"
-            version = match["version"]
-        if match := _RUNNER.match(text):
-            runner = _runner_platform(match["name"], match["rest"])
-        if text.startswith("on ") and (match := _PLATFORM.match(text, 3)):
-            platforms[match[0]] = 1_000_000
-    advice = [line.text for line in lines if _ADVICE.fullmatch(line.text)]
-    named = {match["tool"] for line in lines for match in _COMMAND.finditer(line.text)}
-    commanded = [tool for tool in DIALECTS.values() if tool.command in named]
-    if len(commanded) > 1 or len({dialect_of_messages(text) for text in advice if "signing" in text}) > 1:
-        tool = version = ""
-    elif not tool and errors:
-        words = " ".join((*(error.text for error in errors), *advice))
-        ran = dialect_of_messages(words, next(iter(commanded), None))
-        tool = ran.name if ran is not None else ""
-    told = [error.platform for error in errors if error.platform]
-    platform = told[0] if told else max(platforms, key=lambda one: platforms[one], default=runner)
-    return LogFacts(tool, version, platform)
-
-
-def _runner_platform(name: str, rest: str) -> str:
-    """Return the platform of a runner image of GitHub; "" where its name does not tell."""
-    if name == "macos":
-        return ""
-    system = "linux" if name == "ubuntu" else "windows"
-    return f"{system}_{'arm64' if rest.endswith('-arm') else 'amd64'}"

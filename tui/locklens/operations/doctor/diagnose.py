@@ -292,11 +292,13 @@ def _from_top(here: str, roots: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shared(incidents: Sequence[Incident]) -> Incident:
-    """Return the circumstances as the first provider has them; without its root's tool where others are of another."""
+    """Return the circumstances as the first provider has them; without its tool where others are of another."""
     tools = sorted({one.tool for one in incidents if one.tool})
     if len(tools) < 2:
         return incidents[0] if incidents else Incident()
-    sources = {**dict(incidents[0].sources), "tool": f"each root's tool ({', '.join(tools)})"}
+    sources = dict(incidents[0].sources)
+    of = "run" if sources.get("tool") == "log" else "root"
+    sources["tool"] = f"each {of}'s tool ({', '.join(tools)})"
     return replace(incidents[0], tool=None, sources=tuple(sources.items()))
 
 

@@ -131,7 +131,11 @@ class Examiner:
         known = sources.of_provider(subject.address if subject is not None else None)
         given = request.tool.name if request.tool else ""
         values: dict[str, tuple[tuple[str, str | None], ...]] = {
-            "tool": (("given", given), ("log", log.tool), ("root", of.tool.name if of is not None else "")),
+            "tool": (
+                ("given", given),
+                ("log", error.tool or log.tool),
+                ("root", of.tool.name if of is not None else ""),
+            ),
             "tool_version": (("given", request.tool_version), ("log", log.tool_version)),
             "platform": (
                 ("given", request.platform),
@@ -252,7 +256,7 @@ class Examiner:
         if entry is None or one.fitting or not is_of_release or error.version in {"", str(entry.version)}:
             return None
         was_locked = all(state.entry is not None for state in past)
-        is_searched = was_locked and entry.address in self._roots.addresses(one.root.path, error.searched)
+        is_searched = was_locked and entry.address in self._roots.addresses(one.root.path, error, error.searched)
         if not (error.is_of_upgrade or is_searched):
             return None
         with suppress(ValueError):
@@ -358,7 +362,7 @@ class Examiner:
             return False
         name = error.provider or str(address)
         return all(
-            self._roots.had_requirement(root.path, name) or self._had_source(root.configuration.files, address)
+            self._roots.had_requirement(root.path, error, name) or self._had_source(root.configuration.files, address)
             for root in roots
         )
 

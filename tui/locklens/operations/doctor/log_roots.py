@@ -88,7 +88,11 @@ class LogRoots:
         self.writes = LaterWrites(checkout.top, request.logged, self.history)
         self._fitting_roots: dict[RecognisedError, list[str]] = {}
         entries = (entry for path in checkout.locks for entry in self.lock(path).entries)
-        self.read = unmasked(read, entries, self._tool)
+        self.read = unmasked(read, entries, self._tool_of)
+
+    def _tool_of(self, error: RecognisedError) -> Dialect | None:
+        """Return the tool that was named, else that of an error's run; None for unknown."""
+        return self._tool or DIALECTS.get(error.tool)
 
     def root(self, path: str) -> Root:
         """Return the root in a folder, relative to the top, with its configuration; an empty one without files."""
@@ -170,9 +174,9 @@ class LogRoots:
         """True if a root had the constraints of the message in one of the last commits, or at the log."""
         return any(self._has_constraint(root, error) for root in self._earlier(path))
 
-    def had_requirement(self, path: str, name: str) -> bool:
-        """True if a root required a provider in one of the last commits, or at the log."""
-        return any(self._requires(root, name) for root in self._earlier(path))
+    def had_requirement(self, path: str, error: RecognisedError, name: str) -> bool:
+        """True if a root required a provider, as an error's run names it, in one of the last commits, or at the log."""
+        return any(self._requires(root, error, name) for root in self._earlier(path))
 
     def _earlier(self, path: str) -> Iterator[Root]:
         """Yield a root, with its modules, as it was at the log and in the last commits; equal neighbours once."""
@@ -189,7 +193,7 @@ class LogRoots:
 
     def address(self, error: RecognisedError, root: Root) -> ProviderAddress | None:
         """Return the provider of an error in a root, which may be that of the other tool's registry; None for none."""
-        address = parsed(error.provider, root.tool.parse_source)
+        address = parsed(error.provider, self._parse_of(error, root))
         twin = twin_of(address)
         if address is None or twin is None:
             return address
@@ -197,7 +201,9 @@ class LogRoots:
         is_of_run = is_locked or root.configuration.of(address)
         if error.kind in {"provider-unknown", "plugin-missing"} and not is_of_run:
             return twin if root.configuration.of(twin) else address
-        is_own = self._tool is TERRAFORM or error.kind in OF_LACKING  # the other tool's entry is not taken for this one
+        is_own = (
+            self._tool_of(error) is TERRAFORM or error.kind in OF_LACKING
+        )  # the other tool's entry is not taken for this one
         is_of_twin = address not in root.lock.by_address and twin in root.lock.by_address and not is_own
         return twin if is_of_twin and self.entry(error, root, address) is None else address
 
@@ -212,17 +218,21 @@ class LogRoots:
         is_taken = not is_unknown and error.kind not in OF_LACKING | OF_HASHES
         return taken_over(address, root.lock, root.tool) if is_taken else None
 
-    def addresses(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
-        """Return providers as the tool of a root reads their names."""
-        return self._addresses(self.lock(path), names)
+    def addresses(self, path: str, error: RecognisedError, names: Iterable[str]) -> set[ProviderAddress | None]:
+        """Return providers as an error's run names them, else as the tool of a root reads their names."""
+        return self._addresses(self.lock(path), error, names)
 
-    def _addresses(self, lock: LockFile, names: Iterable[str]) -> set[ProviderAddress | None]:
-        """Return providers as the tool of a lock file reads their names."""
-        return {parsed(name, self._dialect(lock).parse_source) for name in names}
+    def _addresses(self, lock: LockFile, error: RecognisedError, names: Iterable[str]) -> set[ProviderAddress | None]:
+        """Return providers as an error's run names them, else as the tool of a lock file reads their names."""
+        return {parsed(name, self._dialect(lock, error).parse_source) for name in names}
 
-    def _dialect(self, lock: LockFile) -> Dialect:
-        """Return the tool whose spelling a lock file's providers have in the log, as far as that is known."""
-        return self._tool or lock.writer or TERRAFORM
+    def _dialect(self, lock: LockFile, error: RecognisedError) -> Dialect:
+        """Return the tool whose spelling a lock file's providers have in an error's run, as far as that is known."""
+        return self._tool_of(error) or lock.writer or TERRAFORM
+
+    def _parse_of(self, error: RecognisedError, root: Root) -> Callable[[str], ProviderAddress]:
+        """Return what reads the names of an error's run in a root."""
+        return (self._tool_of(error) or root.tool).parse_source
 
     def _at_end_of(self, name: str) -> str | None:
         """Return the longest end of a path that is a root here; None without one."""
@@ -249,9 +259,9 @@ class LogRoots:
             return found
         reusing = self._reusing(error)
         having = reusing[:_MOST_READ] if error.searched else []
-        having = [path for path in having if all(self.had_requirement(path, name) for name in error.searched)]
+        having = [path for path in having if all(self.had_requirement(path, error, name) for name in error.searched)]
         requiring = [path for path in found if self._is_whole(path, error)]  # it may lock them since the run
-        having += [path for path in requiring[:_MOST_READ] if having and self._once_lacked(path, error.searched)]
+        having += [path for path in requiring[:_MOST_READ] if having and self._once_lacked(path, error, error.searched)]
         return having or requiring or reusing or [path for path in found if self._may_have(path, error)]
 
     def _has_call(self, file: str, error: RecognisedError) -> bool:
@@ -259,9 +269,9 @@ class LogRoots:
         data = self._checkout.tree.read(file)
         return data is not None and (not error.call or f'module "{error.call}"'.encode() in data)
 
-    def _once_lacked(self, path: str, names: Iterable[str]) -> bool:
+    def _once_lacked(self, path: str, error: RecognisedError, names: Iterable[str]) -> bool:
         """True if the lock file of a root had none of some providers in a commit, so that it may lock them since."""
-        searched = self.addresses(path, names)
+        searched = self.addresses(path, error, names)
         lacked = lambda lock: lock.exists and lock.is_complete and not searched & set(lock.by_address)  # noqa: E731
         return self.history.last_where(lock_path(path), lacked) != ""
 
@@ -269,7 +279,7 @@ class LogRoots:
         """True if a root locks or requires all that the run took from its lock file, as far as is known."""
         root = self.root(path)
         known = {*root.lock.by_address, *root.configuration.required()}
-        return not root.configuration.complete or self.addresses(path, error.reused) <= known
+        return not root.configuration.complete or self.addresses(path, error, error.reused) <= known
 
     def _with_provider(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error about a provider fits, with all that the log tells of its run."""
@@ -282,7 +292,7 @@ class LogRoots:
         """Return the roots that lock what the run took from its lock file, and nothing that it lacked."""
         more, equal = list[str](), list[str]()
         for path in self._checkout.locks:
-            reused, searched = (self.addresses(path, names) for names in (error.reused, error.searched))
+            reused, searched = (self.addresses(path, error, names) for names in (error.reused, error.searched))
             locked = set(self.lock(path).by_address)
             if reused <= locked and not searched & locked:
                 more.append(path)
@@ -305,10 +315,10 @@ class LogRoots:
                 return own
             is_like = self._lacks_no_more if error.kind == "not-locked" else self._is_whole
             requiring = [path for path in requiring[:_MOST_READ] if is_like(path, error)] or requiring
-            has_it = partial(self._has_release, name=error.provider, version=error.version)
+            has_it = partial(self._has_release, error=error, name=error.provider, version=error.version)
             lacking = [path for path in requiring if not all(map(has_it, self._states(path)))]
             if error.kind == "not-locked" and requiring and not lacking:  # one that always locked it did not fail so
-                once = [path for path in requiring[:_MOST_READ] if self._once_lacked(path, (error.provider,))]
+                once = [path for path in requiring[:_MOST_READ] if self._once_lacked(path, error, (error.provider,))]
                 lacking = [*self._having_required(error), *once]
             return lacking or requiring
         if error.constraint and error.version:  # it may have locked another version since
@@ -327,7 +337,7 @@ class LogRoots:
         root = self.root(path)
         told = (one.provider for one in self.read.errors if (one.run, one.kind) == (error.run, error.kind))
         lacking = root.configuration.required() - root.lock.by_address.keys()
-        return not root.configuration.complete or lacking <= self._parsed_names(path, told)
+        return not root.configuration.complete or lacking <= self._parsed_names(path, error, told)
 
     def _locking(self, error: RecognisedError) -> list[str]:
         """Return the roots that lock the provider of an error, else those that lock it in the other tool's registry."""
@@ -337,7 +347,7 @@ class LogRoots:
         """Return the roots that require the provider of an error, else those that do of the other tool's registry."""
 
         def requires(path: str, error: RecognisedError, *, is_other: bool) -> bool:
-            return self._requires(self.root(path), error.provider, is_other=is_other)
+            return self._requires(self.root(path), error, error.provider, is_other=is_other)
 
         found = self._in_a_registry(error, self._candidates, requires)
         return found or (self._having_required(error) if error.kind in OF_REQUIREMENTS else [])
@@ -354,7 +364,7 @@ class LogRoots:
     def _having_required(self, error: RecognisedError) -> list[str]:
         """Return the roots that required the provider of an error in one of the last commits, and do not lock it."""
         paths = [path for path in self._candidates[:_MOST_READ] if not self._fits(path, error)]
-        return [path for path in paths if self.had_requirement(path, error.provider)]
+        return [path for path in paths if self.had_requirement(path, error, error.provider)]
 
     def _at_the_run(self, error: RecognisedError) -> list[str]:
         """Return the roots with a lock file that had all which the log tells of the run: here at its time, else ever.
@@ -369,12 +379,12 @@ class LogRoots:
 
     def _had_version(self, path: str, error: RecognisedError) -> bool:
         """True if a lock file has the version of an error, had it before it was changed since, or in a commit."""
-        has_it = partial(self._has_release, name=error.provider, version=error.version)
+        has_it = partial(self._has_release, error=error, name=error.provider, version=error.version)
         return any(map(has_it, self._states(path))) or self.history.last_where(lock_path(path), has_it) != ""
 
-    def _locked_all(self, path: str, names: Collection[str]) -> bool:
-        """True if some state of a lock file has just these providers, each as the log names it."""
-        return any(self._addresses(lock, names) == {*lock.by_address} for lock in self._states(path))
+    def _locked_all(self, path: str, error: RecognisedError, names: Collection[str]) -> bool:
+        """True if some state of a lock file has just these providers, each as an error's run names it."""
+        return any(self._addresses(lock, error, names) == {*lock.by_address} for lock in self._states(path))
 
     def _had_all(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has all that the log tells of the run, or had it before it was changed since."""
@@ -391,7 +401,7 @@ class LogRoots:
 
     def _has_all(self, lock: LockFile, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has what the run took from its own: the listed providers, and the versions told."""
-        searched = self._addresses(lock, error.searched) - {None}
+        searched = self._addresses(lock, error, error.searched) - {None}
         told = [(name, "") for name in error.reused if MASK not in name]
         told += [(name, version) for name, _, version in (one.partition(" ") for one in error.selected)]
         told += [
@@ -400,7 +410,8 @@ class LogRoots:
             if one.run == error.run and one.provider and one.kind not in _OF_UNLOCKED
         ]
         return all(
-            self._addresses(lock, (name,)) <= searched or self._has_release(lock, name, version, is_other=is_other)
+            self._addresses(lock, error, (name,)) <= searched
+            or self._has_release(lock, error, name, version, is_other=is_other)
             for name, version in told
         )
 
@@ -432,7 +443,7 @@ class LogRoots:
             paths = self._constrained(paths, error) or paths
         if error.kind == "plugin-missing":  # before init, each locked provider is
             missing = {one.provider for one in self.read.errors if (one.run, one.kind) == (error.run, error.kind)}
-            paths = [path for path in paths if self._locked_all(path, missing)] or paths
+            paths = [path for path in paths if self._locked_all(path, error, missing)] or paths
         if error.reused or error.searched:
             paths = [path for path in paths if self._had_all(path, error)] or paths
             listed = [path for path in paths if self._is_listed(path, error)]
@@ -468,21 +479,21 @@ class LogRoots:
 
     def _is_listed(self, path: str, error: RecognisedError) -> bool:
         """True if a root requires what the run listed, and no more, and does or did not lock what it searched for."""
-        reused, searched = (self._parsed_names(path, names) for names in (error.reused, error.searched))
+        reused, searched = (self._parsed_names(path, error, names) for names in (error.reused, error.searched))
         states = (set(lock.by_address) for lock in self._states(path))
         return self._is_whole(path, error) and any(reused <= one and not searched & one for one in states)
 
     def _is_whole(self, path: str, error: RecognisedError) -> bool:
         """True if a root requires what the run listed, and no more, as far as its configuration can be read."""
         root = self.root(path)
-        reused, searched = (self._parsed_names(path, names) for names in (error.reused, error.searched))
+        reused, searched = (self._parsed_names(path, error, names) for names in (error.reused, error.searched))
         is_known = root.configuration.complete
         required = set(root.configuration.required()) if is_known else searched.union(root.lock.by_address)
         return bool(reused or searched) and required == (reused | searched)
 
-    def _parsed_names(self, path: str, names: Iterable[str]) -> set[ProviderAddress | None]:
-        """Return providers as the tool of a root reads their names."""
-        return {parsed(name, self.root(path).tool.parse_source) for name in names}
+    def _parsed_names(self, path: str, error: RecognisedError, names: Iterable[str]) -> set[ProviderAddress | None]:
+        """Return providers as an error's run names them, else as the tool of a root, with its files, reads them."""
+        return {parsed(name, self._parse_of(error, self.root(path))) for name in names}
 
     @cached_property
     def _candidates(self) -> list[str]:
@@ -510,9 +521,9 @@ class LogRoots:
                     break
         return found
 
-    def _requires(self, root: Root, name: str, *, is_other: bool = False) -> bool:
+    def _requires(self, root: Root, error: RecognisedError, name: str, *, is_other: bool = False) -> bool:
         """True if the configuration of a root requires a provider, which its lock file may lack."""
-        address = parsed(name, root.tool.parse_source, is_other=is_other)
+        address = parsed(name, self._parse_of(error, root), is_other=is_other)
         return address is not None and bool(root.configuration.of(address))
 
     def _fits(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
@@ -521,11 +532,13 @@ class LogRoots:
         One that was deleted counts as the last commit has it.
         """
         lock = self._deleted.get(path) or self.lock(path)
-        return self._has_release(lock, error.provider, error.version, is_other=is_other)
+        return self._has_release(lock, error, error.provider, error.version, is_other=is_other)
 
-    def _has_release(self, lock: LockFile, name: str, version: str, *, is_other: bool = False) -> bool:
+    def _has_release(
+        self, lock: LockFile, error: RecognisedError, name: str, version: str, *, is_other: bool = False
+    ) -> bool:
         """True if a lock file has a provider in a version, "" for any, in its registry or the other tool's."""
-        entry = lock.entry(parsed(name, self._dialect(lock).parse_source, is_other=is_other))
+        entry = lock.entry(parsed(name, self._dialect(lock, error).parse_source, is_other=is_other))
         return entry is not None and version in {"", str(entry.version)}
 
 

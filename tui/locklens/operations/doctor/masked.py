@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from locklens.dialect import Dialect
     from locklens.doctor.messages import ReadLog, RecognisedError
@@ -18,19 +18,20 @@ MASK = "***"
 """What CI systems write for a secret, wherever it stands."""
 
 
-def unmasked(read: ReadLog, entries: Iterable[LockEntry], tool: Dialect | None) -> ReadLog:
+def unmasked(read: ReadLog, entries: Iterable[LockEntry], tool: Callable[[RecognisedError], Dialect | None]) -> ReadLog:
     """Return a log with the providers whose names were masked, as far as one locked entry fits.
 
-    The entries are read only where a name was masked; `tool` is that of the log, None for unknown.
+    The entries are read only where a name was masked; `tool` returns that of an error's run, None for unknown.
     """
     if any(MASK in name for error in read.errors for name in (error.provider, *error.reused, *error.searched)):
-        locked, default = list(entries), tool.default_host if tool is not None else ""
-        read = replace(read, errors=tuple(_unmasked(error, locked, default) for error in read.errors))
+        locked = list(entries)
+        read = replace(read, errors=tuple(_unmasked(error, locked, tool(error)) for error in read.errors))
     return read
 
 
-def _unmasked(error: RecognisedError, entries: Sequence[LockEntry], default: str) -> RecognisedError:
+def _unmasked(error: RecognisedError, entries: Sequence[LockEntry], tool: Dialect | None) -> RecognisedError:
     """Return an error with the providers that its masked names stand for, where a single locked one fits."""
+    default = tool.default_host if tool is not None else ""
     every = {str(one.address) for one in entries}
     of_version = {str(one.address) for one in entries if error.version in {"", str(one.version)}}
     return replace(

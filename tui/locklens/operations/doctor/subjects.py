@@ -221,7 +221,7 @@ class SubjectFinder:
         for path in paths if error.kind == "readonly-changed" else ():
             root = self.roots.root(path)
             searched, reused = (
-                {*filter(None, self.roots.addresses(path, names))} - root.lock.by_address.keys()
+                {*filter(None, self.roots.addresses(path, error, names))} - root.lock.by_address.keys()
                 for names in (error.searched, error.reused)
             )
             added = {one for one in reused if taken_over(one, root.lock, root.tool) is not None}
@@ -256,7 +256,7 @@ class SubjectFinder:
         """Return the first root of each different entry: the log does not say which entry it is about."""
         first: dict[object, str] = {}
         for path in paths:
-            (address,) = self.roots.addresses(path, (error.provider,))
+            (address,) = self.roots.addresses(path, error, (error.provider,))
             state: object = pinned(self.roots.lock(path).entry(address)) or path
             if error.kind in _OF_CONFIGURATION and address is not None:
                 state = state, str(self.roots.root(path).configuration.constraints(address))
