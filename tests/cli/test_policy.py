@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -19,6 +20,7 @@ from locklens.demo.faults import Fault, FaultRule, Faults
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.signing import publisher
 from locklens.policy import POLICY_FILE
+from locklens.review.reports.lock_lines import grouped
 
 HOME, LOCK = "registry.terraform.io", ".terraform.lock.hcl"
 DEMO = f"{HOME}/acme/demo"
@@ -263,6 +265,36 @@ def test_keys_are_pinned_in_full_and_dropped(
     assert (top / POLICY_FILE).read_text() == WRITTEN
     status, _, err = run("keys", "drop", "acme")
     assert (status, "no pin of 'acme'" in err) == (2, True)
+
+
+def test_one_of_the_keys_is_pinned_alone_and_an_expired_one_is_told(
+    run: Run, top: Path, registry: DemoRegistry
+) -> None:
+    (top / "next").mkdir()
+    (top / "next" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0", unpacked=())))
+    registry.faults = Faults(
+        (FaultRule(Fault.EXPIRED_KEY, DEMO, "1.2.0"), FaultRule(Fault.OTHER_SIGNER, DEMO, "1.0.0"))
+    )
+    status, _, err = run("keys", "trust", "acme", "--no-cache", "--dry-run")
+    told = " ".join(err.split())
+    assert (status, told.count(" expired on ")) == (0, 1), err
+    other = publisher("acme-new-owner").key
+    assert f"{other.fingerprint}: {other.user_id}, signs acme/demo 1.0.0" in told
+    for text in ("40", other.fingerprint[-16:], "Z" * 40):
+        assert "invalid fingerprint" in run("keys", "trust", "acme", "--key", text)[2]
+    status, _, err = run("keys", "trust", "acme", "--key", "A" * 40, "--no-cache")
+    assert (status, f"{'A' * 40} signs no locked release of acme" in err, other.fingerprint in err) == (2, True, True)
+    status, _, err = run("keys", "trust", "acme", "--key", grouped(other.fingerprint).lower(), "--no-cache")
+    told = " ".join(err.split())
+    assert (status, " expired on " in told) == (0, False), err
+    assert re.search(r"acme/demo 1\.2\.0: signed by \w{40} \(.*\), which is not pinned: LK010 blocks a change", told)
+    assert tomllib.loads((top / POLICY_FILE).read_text())["trust"]["acme"]["keys"] == [other.fingerprint]
+    registry.faults = Faults(
+        (FaultRule(Fault.REVOKED_KEY, DEMO, "1.2.0"), FaultRule(Fault.OTHER_SIGNER, DEMO, "1.0.0"))
+    )
+    assert "which was revoked" in run("keys", "trust", "acme", "--no-cache")[2]
+    status, _, err = run("keys", "trust", "acme", "--key", other.fingerprint, "--no-cache")
+    assert status == 0, "what speaks against another key is no reason"
 
 
 @pytest.mark.parametrize("others", ["", "# ours\n", "fail_on = 'warn'\n"])

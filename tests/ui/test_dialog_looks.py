@@ -19,8 +19,11 @@ from locklens.lines import line
 from locklens.operations.doctor import DoctorRequest
 from locklens.operations.inspection.inspect import InspectionRequest
 from locklens.operations.write.resolve import Clash
+from locklens.operations.write.seen_keys import SeenKey, SeenKeys
 from locklens.operations.write.undo import AppliedWrite
+from locklens.policy import Pin
 from locklens.storage.journal import Record
+from locklens.trust import SigningKey
 from locklens.ui.dialogs import Dialog, ReadingDialog, TextDialog
 from locklens.ui.dialogs.choices import ClashesDialog, CopyChoice, CopyDialog, SidesDialog, WritesDialog
 from locklens.ui.dialogs.form import ExportDialog, FormDialog, trust_form
@@ -52,12 +55,18 @@ def modal_screens() -> set[type[ModalScreen[Any]]]:
     return found
 
 
+SEEN = SeenKeys(
+    Pin("acme"),
+    (SeenKey(SigningKey("A" * 40, ("Acme",), "RSA 4096", "2024-01-15", None, False, False), ("acme/demo 1.4.2",)),),
+    (),
+)
+
 MAKERS: dict[type[Dialog[Any]], Callable[[Driver, Samples], Dialog[Any]]] = {
     ClashesDialog: lambda _, __: ClashesDialog([Clash("live", "acme/demo", "why", ("ours", "1"), ("theirs", "2"))]),
     CopyDialog: lambda _, __: CopyDialog([CopyChoice("row", "text")]),
     DoctorProveDialog: lambda *_: DoctorProveDialog(WaitingSource(), DoctorRequest(None, Path(), {})),
     ExportDialog: lambda _, __: ExportDialog("JSON", "name.json"),
-    FormDialog: lambda _, __: trust_form("acme", ["A" * 40], date(2026, 5, 4)),
+    FormDialog: lambda _, __: trust_form(SEEN, (), date(2026, 5, 4)),
     PasteDialog: lambda _, __: PasteDialog(),
     InsideDialog: lambda *_: InsideDialog(WaitingSource(), InspectionRequest("acme/demo", Path(), "1.0.0", "1.1.0")),
     ProveDialog: lambda on, samples: ProveDialog(waiting_source(), samples.full(), frozenset(), lambda _: None),

@@ -20,6 +20,7 @@ from ui.conftest import Samples, until
 from ui.test_preview import PreviewDriver
 
 from locklens.demo import SampleLock, lock_file
+from locklens.demo.faults import Fault
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.signing import publisher
 from locklens.operations.compare import open_git
@@ -248,6 +249,36 @@ async def test_a_key_is_pinned_by_its_last_digits_and_the_pin_dropped(opening: O
         assert git(top, "status", "--porcelain", POLICY_FILE) == "", "every byte is as it was"
 
 
+async def test_one_of_several_keys_of_a_namespace_is_pinned_alone(
+    opening: Opening, top: Path, registry: DemoRegistry
+) -> None:
+    earlier, later = publisher("acme").key, publisher("acme-new-owner").key
+    registry.faults.add(Fault.OTHER_SIGNER, DEMO, "1.2.0")
+    commit_policy(top, f'[trust.acme]\nkeys = ["{earlier.fingerprint}"]\nby = "Ann"\nwhy = "phoned"\n')
+    (top / "live" / "next").mkdir()
+    (top / "live" / "next" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0")))
+    async with opening(size=(80, 24)) as on:
+        await on.press("4")
+        await until(on, lambda: isinstance(on.app.screen, SignersScreen) and not on.app.screen.is_asking)
+        screen = on.app.screen
+        assert isinstance(screen, SignersScreen)
+        while screen.left.current is None or screen.left.current.signer.key.fingerprint != later.fingerprint:  # type: ignore[union-attr]
+            await on.press("j")
+        await on.press("T")
+        await form(on, "Pin acme to some of these keys")
+        told = " ".join(on.text.replace("│", " ").split())
+        named = f"key {earlier.fingerprint} {earlier.user_id} pinned now signs acme/demo 1.0.0"
+        assert f"key {later.fingerprint} {later.user_id} signs acme/demo 1.2.0 {named}" in told, "that of the row first"
+        await on.press(*later.fingerprint[-8:], "enter", *"phoned", "enter", "enter")
+        await until(on, on.has_preview)
+        await on.ready()
+        plan = " ".join(on.plan.split())
+        assert f"locklens keys trust acme --key={later.fingerprint} --why phoned" in plan
+        assert f"acme/demo 1.0.0: signed by {earlier.fingerprint} ({earlier.user_id}), which is not pinned" in plan
+        await on.press("enter")
+        await until(on, lambda: policy(top)["trust"]["acme"]["keys"] == [later.fingerprint])
+
+
 @pytest.mark.parametrize("pinned", ["registry.example.com", HOME])
 async def test_the_namespace_of_a_key_that_is_not_pinned_yet_is_pinned(top: Path, tmp_path: Path, pinned: str) -> None:
     hosts, key = ("registry.example.com", HOME), publisher("acme").key.fingerprint
@@ -350,8 +381,10 @@ def test_dates(text: str, words: str) -> None:
         ("123ABCD", 1, "type 8 digits"),
         ("4567CDEF", 1, "not the last digits"),
         ("4567CDEF 0123ABCD", 2, ""),
-        ("0123ABCD", 2, "for each of 2 keys"),
+        ("0123ABCD", 2, ""),
+        ("0123ABC", 2, "of each key to pin"),
         ("0123ABCD 0123ABCD", 2, "not the last digits"),
+        ("0123ABCD 00000000", 2, "not the last digits"),
     ],
 )
 def test_digits(text: str, keys: int, words: str) -> None:

@@ -96,6 +96,7 @@ _ROWS = (
         "policy",
         "pin the keys that sign a namespace's locked releases, in locklens.toml",
         ('locklens keys trust acme --why "announced on their page"', "the keys that sign it now"),
+        ("locklens keys trust acme --key 0A1B2C3D4E5F60718293A4B5C6D7E8F90A1B2C3D", "one of them alone"),
         operands=None,
         recovers=True,
     ),

@@ -6,6 +6,7 @@ import os
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
+from string import hexdigits
 from typing import TYPE_CHECKING
 
 from locklens.cli import DONE, put, tell
@@ -67,6 +68,8 @@ def add_keys_trust_options(parser: Parser) -> None:
     words = "Pin the keys that sign the locked releases of a namespace now, in locklens.toml of the work tree."
     _begin_pin(parser, words, _trust)
     add = parser.add_argument
+    words = "full fingerprint of a key to pin, of those that sign now; repeatable (default: all of them)"
+    add("--key", action="append", default=[], metavar="FINGERPRINT", type=_fingerprint, help=words)
     add("--why", default="", metavar="TEXT", help="how the keys were checked; one line (default: none)")
     words = "date to look at the pin again (default: none)"
     add("--review-by", metavar="DATE", type=_date("--review-by"), help=words)
@@ -93,6 +96,18 @@ def _add_reviewing(parser: Parser, *, has_merge_base: bool = False) -> None:
         group.flag("--merge-base", words)
     group.add_offline("those of the base and of the settings")
     parser.group("output").add_events()
+
+
+def _fingerprint(text: str) -> str:
+    """Return a fingerprint as a pin has it; gpg prints groups of four digits."""
+    found = "".join(text.split()).upper()
+    if len(found) < _FINGERPRINT_DIGITS or not set(found) <= set(hexdigits):
+        hint = "write all 40 digits: anyone can create a key with the same last ones"
+        raise UsageError(f"argument --key: invalid fingerprint {text!r}", hint=hint)
+    return found
+
+
+_FINGERPRINT_DIGITS = 40
 
 
 def _date(option: str) -> Callable[[str], date]:
@@ -218,13 +233,16 @@ def _trust(options: Namespace) -> Operation:
     """
     from locklens.operations.compare import open_locked
     from locklens.operations.comparison import Base
-    from locklens.operations.write.policy_edits import TrustKeys, decision_of, pin_of_seen_keys
+    from locklens.operations.write.policy_edits import TrustKeys, decision_of
+    from locklens.operations.write.seen_keys import seen_keys
+    from locklens.review.keys import signers
 
     top = _top()
     decision = decision_of(top, options.why, by=options.by, until=options.review_by)
     opened = partial(open_locked, Path.cwd(), base=Base(options.base))
     review = _reviewed(options, opened, is_of_all=True)
-    return TrustKeys(top, pin_of_seen_keys(review, options.namespace, decision))
+    seen = seen_keys(review, options.namespace, signers(review))
+    return TrustKeys(top, seen, decision, tuple(options.key))
 
 
 def _drop(options: Namespace) -> Operation:

@@ -17,6 +17,7 @@ from locklens.errors import LockLensError
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.review.request import Progress, ReviewEvent
 from locklens.operations.write import policy_edits
+from locklens.operations.write.seen_keys import SeenKeys, namespace_name, seen_keys
 from locklens.policy import POLICY_FILE, pin_for
 from locklens.project.tree import folder_of
 from locklens.review.keys import PastUse, SignerUses, Use, signers
@@ -26,7 +27,7 @@ from locklens.review.reports.lock_lines import TIER_MEANINGS, tier_span
 from locklens.text import counted
 from locklens.trust import Tier
 from locklens.ui import views
-from locklens.ui.dialogs.form import Answers, today_utc, trust_form, until_of
+from locklens.ui.dialogs.form import Answers, keys_with_ends, today_utc, trust_form, until_of
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import head_line, locked_head
@@ -280,7 +281,8 @@ SIGNERS_KEYS = KeyTable(
         Key(
             "T",
             "trust",
-            "trust key: pin the namespace to it in locklens.toml; asks for its last 8 digits and a reason",
+            "trust key: pin the namespace to it, or to others that sign it, in locklens.toml; asks for the last 8"
+            " digits of each key to pin, and a reason",
             "trust",
         ),
         Key("D", "drop_pin", "drop pin: that of the provider's namespace, from locklens.toml", "drop pin"),
@@ -306,7 +308,7 @@ class SignersScreen(RowActionsScreen):
         super().__init__(source, keeper)
         self._signers: tuple[SignerUses, ...] = ()
         self._can_pin: dict[str, bool] = {}
-        """Whether the keys of a namespace can be pinned, as far as its rows were highlighted."""
+        """Whether T acts on a release, by its name, as far as it was highlighted."""
         self._pins: tuple[Pin, ...] = ()
         """The pins in the policy on disk, which can be dropped, also before the base has them."""
         self._histories: dict[tuple[str, frozenset[ProviderAddress]], History] = {}
@@ -337,17 +339,31 @@ class SignersScreen(RowActionsScreen):
 
     @property
     def can_pin(self) -> bool:
-        """True if the keys of the namespace that T takes can be pinned, as all its locked releases allow."""
+        """True if T has a key to pin: that of the row, in the namespace that T takes."""
         use = self._use_to_pin(is_pinned=False)
         if use is None or self.review is None or self.is_asking:
             return False
-        name = policy_edits.namespace_name(self._signers, use.address)
-        if name not in self._can_pin:
+        if use.name not in self._can_pin:
             try:
-                self._can_pin[name] = bool(policy_edits.seen_keys(self.review, name, self._signers))
+                self._can_pin[use.name] = bool(self._seen_keys(use))
             except LockLensError:
-                self._can_pin[name] = False
-        return self._can_pin[name]
+                self._can_pin[use.name] = False
+        return self._can_pin[use.name]
+
+    def _seen_keys(self, use: Use) -> SeenKeys:
+        """Return the keys that sign the namespace of a release, that of the highlighted row first.
+
+        Raises:
+            LockLensError: The row has no key, or its key cannot be pinned.
+        """
+        assert self.review is not None
+        row = self.left.current
+        seen = seen_keys(self.review, namespace_name(self._signers, use.address), self._signers)
+        own = row.signer.key.fingerprint if row is not None and row.signer.key is not None else ""
+        if not own and seen.others:
+            raise LockLensError(seen.others[0].words, hint=seen.others[0].hint)
+        seen.chosen((own,))
+        return replace(seen, keys=tuple(sorted(seen.keys, key=lambda one: one.fingerprint != own)))
 
     # Display
 
@@ -397,17 +413,17 @@ class SignersScreen(RowActionsScreen):
         if use is None or self.review is None:
             self.refuse("trust: no signer on this row")
             return
-        name = policy_edits.namespace_name(self._signers, use.address)
         try:
             asks_name = not policy_edits.name_in_git(self.writable[1])
-            pinned = policy_edits.seen_keys(self.review, name, self._signers)
+            seen = self._seen_keys(use)
         except LockLensError as error:
             self.refuse(f"trust: {error.sentence}")
             return
-        form = trust_form(name, pinned, today_utc(), asks_name=asks_name)
-        self.app.push_screen(form, partial(self._pin, name, pinned))
+        pin = pin_for(self._pins, use.address)
+        form = trust_form(seen, pin.keys if pin is not None else (), today_utc(), asks_name=asks_name)
+        self.app.push_screen(form, partial(self._pin, seen))
 
-    def _pin(self, name: str, compared: tuple[str, ...], answers: Answers | None) -> None:
+    def _pin(self, compared: SeenKeys, answers: Answers | None) -> None:
         if answers is None:
             return
 
@@ -416,10 +432,12 @@ class SignersScreen(RowActionsScreen):
             decision = policy_edits.decision_of(
                 top, answers["reason"], by=answers.get("by", ""), until=until_of(answers)
             )
-            pin = policy_edits.pin_of_seen_keys(review, name, decision)
-            if set(pin.keys) != set(compared):
+            seen = seen_keys(review, compared.covering.name, signers(review))
+            chosen = keys_with_ends(answers["digits"], compared.pinnable)
+            if set(seen.pinnable) != set(compared.pinnable):
                 raise LockLensError("the keys changed while you compared them; press T again")
-            return policy_edits.TrustKeys(top, pin, decision.by if decision.is_name_typed else "")
+            is_of_all = len(chosen) == len(seen.keys) and not seen.others
+            return policy_edits.TrustKeys(top, seen, decision, () if is_of_all else chosen)
 
         self.decide("trust", operation)
 

@@ -5,7 +5,6 @@ Like the rest of the policy they apply once the base has them; until then a revi
 
 from __future__ import annotations
 
-import shlex
 from datetime import UTC, date, datetime
 from pathlib import Path  # noqa: TC003  # a field of values
 from typing import TYPE_CHECKING
@@ -20,17 +19,15 @@ from locklens.operations.plan import Plan, PlannedFile, Scope
 from locklens.operations.plan.builder import PlanBuilder, warn_of_staged
 from locklens.operations.typed_names import named_among
 from locklens.operations.write.apply import FileOperation, no_progress
-from locklens.policy import POLICY_FILE, Acceptance, Pin, parse, parts_of_pin_name
+from locklens.policy import POLICY_FILE, Acceptance, Pin, parse
 from locklens.project.tree import FileSystem
-from locklens.review.keys import SignerUses, signers
-from locklens.review.model import Severity
-from locklens.review.rules.catalogue import CONTRADICTING, RULES, wording_of
 from locklens.text import counted, listing, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from locklens.addresses import ProviderAddress
+    from locklens.operations.write.seen_keys import SeenKeys
     from locklens.review.model import Change, Finding, Review
 
 
@@ -96,34 +93,50 @@ class Accept(FileOperation, frozen=True):
 
 
 class TrustKeys(FileOperation, frozen=True):
-    """Pins the keys of a namespace; `top` has the policy.
+    """Pins keys of a namespace; `top` has the policy.
 
     Attributes:
-        by: The name that the command line has to give; "" for that of git.
+        seen: The keys that sign the locked releases of the namespace.
+        named: The fingerprints of those to pin; () for all.
     """
 
     top: Path
-    pin: Pin
-    by: str = ""
+    seen: SeenKeys
+    decision: Decision
+    named: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
         """A short title."""
-        return f"Pin {self.pin.name} to {counted(len(self.pin.keys), 'key')}"
+        return f"Pin {self.seen.covering.name} to {counted(len(self.named or self.seen.keys), 'key')}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
-        """Plan the edit; raises the same errors as `Accept.plan`."""
+        """Plan the edit.
+
+        Raises:
+            ConfigurationError: The policy has a mistake.
+            LockLensError: A key cannot be pinned.
+        """
         from locklens.policy.editing import with_pin
 
-        draft, pin = _PolicyDraft(self.top), self.pin
+        draft, decided = _PolicyDraft(self.top), self.decision
+        pin = replace(self.seen.covering, keys=self.seen.chosen(self.named), by=decided.by, on=decided.on)
+        pin = replace(pin, why=decided.reason, review_by=decided.until)
         draft.put_policy(with_pin(draft.data, pin))
         draft.describe_policy(pin.name, f"pinned to {' and '.join(pin.keys)}")
+        for key in self.seen.keys:
+            if key.fingerprint in pin.keys:
+                line = f"{key.fingerprint}: {key.name}, signs {listing(key.releases)}"
+                draft.describe(line, dry_run=line)
+        for warning in self.seen.warnings(pin.keys):
+            draft.warn("", warning.words, hint=warning.hint)
         before = next((one for one in parse(draft.data, POLICY_FILE).trust if one.scope == pin.scope), None)
         if before is not None:
             draft.describe_policy(f"the pin of {pin.name}", f"replaced: {_pin_in_words(before)}")
-        words = [*_start_words(self.top), "keys", "trust", pin.name, *(["--why", pin.why] if pin.why else [])]
+        words = [*_start_words(self.top), "keys", "trust", pin.name, *(f"--key={one}" for one in self.named)]
+        words += ["--why", pin.why] if pin.why else []
         words += ["--review-by", str(pin.review_by)] if pin.review_by is not None else []
-        return draft.plan(shell_words([*words, *_by_words(self.by)]))
+        return draft.plan(shell_words([*words, *_by_words(decided.by if decided.is_name_typed else "")]))
 
 
 class DropPin(FileOperation, frozen=True):
@@ -267,66 +280,6 @@ def _nothing_to_accept(rule: str, changes: Iterable[Change], own: Iterable[Findi
     return LockLensError(f"no finding {rule} about a change of the provider", hint=hint)
 
 
-def pin_of_seen_keys(review: Review, name: str, decision: Decision) -> Pin:
-    """Return the pin of a namespace, or "host/namespace", to its `seen_keys`, whose errors it raises."""
-    pin = Pin(*_namespace(name), keys=seen_keys(review, name, signers(review)))
-    return replace(pin, by=decision.by, on=decision.on, why=decision.reason, review_by=decision.until)
-
-
-def seen_keys(review: Review, name: str, signed: Collection[SignerUses]) -> tuple[str, ...]:
-    """Return the fingerprints of the keys that sign the locked releases of a namespace, which a pin may name.
-
-    The review is of all locked providers, `name` a namespace or "host/namespace", and `signed` the review's signers.
-
-    Raises:
-        ConfigurationError: The name is invalid.
-        LockLensError: No release of it is locked, the signer of one is unknown or revoked, or the locked hashes of one
-            contradict what its signer signed: that key may be an attacker's.
-    """
-    covering = Pin(*_namespace(name))
-    for change in (change for root in review.roots for change in root.changes if covering.covers(change.address)):
-        for finding in change.findings:
-            if RULES[finding.rule].effect is CONTRADICTING and finding.severity is Severity.BLOCK:
-                release = f"{change.address} {change.new.version if change.new is not None else ''}"
-                announced = f"write the keys that the publisher announces below [trust] in {POLICY_FILE}"
-                hint = f"an acceptance does not settle this: {announced}"
-                raise LockLensError(f"{release}: {finding.rule}: {wording_of(finding).title}", hint=hint)
-    keys: dict[str, None] = {}
-    for signer in signed:
-        uses = [one for one in signer.uses if covering.covers(one.address)]
-        if not uses:
-            continue
-        key = signer.key
-        if key is None:
-            raise LockLensError(
-                f"{uses[0].name}: {'not signed' if not uses[0].problem else uses[0].problem}",
-                hint="a pin needs the keys of all locked releases",
-            )
-        if key.revoked:
-            raise LockLensError(f"{uses[0].name} is signed by {key.fingerprint}, which was revoked")
-        keys[key.fingerprint] = None
-    if not keys:
-        addresses = (change.address for root in review.roots for change in root.changes)
-        named = next((address for address in addresses if f"/{address}".endswith(f"/{name}")), None)
-        if named is not None:
-            words = f"{name} is a provider, and keys are pinned for a namespace"
-            raise ConfigurationError(words, hint=f"locklens keys trust {shlex.quote(named.namespace)}")
-        raise LockLensError(f"no release of {name} is locked here", hint="locklens keys lists the signers")
-    return tuple(keys)
-
-
-def _namespace(name: str) -> tuple[str, str]:
-    """Return namespace and host ("" for every host) in comparison form, as a policy reads the name of a table."""
-    from locklens.addresses import normalise_namespace, read_host
-
-    host, namespace = parts_of_pin_name(name)
-    try:
-        return normalise_namespace(namespace), (read_host(host) if host is not None else "")
-    except ValueError as error:
-        hint = "write a namespace such as acme, or registry.example.com/acme"
-        raise ConfigurationError(f"invalid namespace {name!r}: {error}", hint=hint) from error
-
-
 def decision_of(folder: Path, reason: str, *, by: str = "", until: date | None = None) -> Decision:
     """Return the decision of the current user, by the name that git has for them in a folder unless another is given.
 
@@ -361,9 +314,3 @@ def pins_at(top: Path) -> tuple[Pin, ...]:
     """
     data = FileSystem(top).read(POLICY_FILE)
     return parse(data, POLICY_FILE).trust if data is not None else ()
-
-
-def namespace_name(signers: Collection[SignerUses], address: ProviderAddress) -> str:
-    """Return the name that a pin of a provider's namespace has: with its host where other hosts have the namespace."""
-    hosts = {use.address.host for one in signers for use in one.uses if use.address.namespace == address.namespace}
-    return address.namespace if len(hosts) == 1 else f"{address.host}/{address.namespace}"

@@ -338,9 +338,10 @@ _ALL = (
         "Publishers rarely change keys, and announce it. An attacker with the release account but not the key has to "
         "use a different one.",
         "Compare the full 40-digit fingerprints, and ask the publisher through a channel other than the registry.",
-        "Once the publisher has confirmed, pin the key (`locklens keys trust NAMESPACE` pins those of all locked "
-        "releases in locklens.toml, in place of keys pinned before, unless one contradicts its release) or accept the "
-        "finding (`locklens accept`); until then keep the old version.",
+        "Once the publisher has confirmed, pin the key (T on Signers, or `locklens keys trust NAMESPACE --key "
+        "FINGERPRINT`; without --key, those of all locked releases; in locklens.toml, in place of keys pinned before, "
+        "unless one contradicts its release) or accept the finding (`locklens accept`); until then keep the old "
+        "version.",
         "registry",
         cases={
             "another": RuleWording(

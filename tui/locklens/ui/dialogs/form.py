@@ -24,10 +24,11 @@ from locklens.ui.dialogs import Dialog, DialogKey
 from locklens.ui.widgets import Bar, BarLayout, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from textual.widget import Widget
 
+    from locklens.operations.write.seen_keys import SeenKey, SeenKeys
     from locklens.review.model import Finding
 
 _MOST_CHARACTERS = 400
@@ -146,24 +147,37 @@ def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_nam
     )
 
 
-def trust_form(namespace: str, fingerprints: Sequence[str], today: date, *, asks_name: bool = False) -> FormDialog:
-    """Return the form that asks for the last digits of each key, why it is trusted, and when to review that.
+def trust_form(seen: SeenKeys, pinned: Collection[str], today: date, *, asks_name: bool = False) -> FormDialog:
+    """Return the form that asks for the last digits of the keys to pin, why they are trusted, and when to review that.
 
-    The pin is named by its namespace, whose locked releases the keys sign.
+    `pinned` are the fingerprints that a pin of the namespace names now.
     """
-    facts = [line(Span("key  ", Role.DIM), fingerprint, copied=fingerprint) for fingerprint in fingerprints]
-    each = "it" if len(fingerprints) == 1 else "them"
+    is_one, name = len(seen.keys) == 1, seen.covering.name
+    facts = [fact for one in seen.keys for fact in _key_facts(one, is_pinned=one.fingerprint in pinned)]
+    facts += [line(Span("not signed by these  ", Role.WARN), one.words, hanging=21) for one in seen.others]
+    each = "it" if is_one else "each"
     facts.append(
         line(Span(f"Compare {each} with what the publisher publishes somewhere other than the registry.", Role.DIM))
     )
-    whose = "of the fingerprint" if len(fingerprints) == 1 else f"of each of the {len(fingerprints)} fingerprints"
     digits = Field(
         "digits",
-        f"last {_DIGITS} digits {whose}, once you have compared all 40",
-        partial(digits_problem, fingerprints=fingerprints),
+        f"last {_DIGITS} digits of {'the fingerprint' if is_one else 'each key to pin'}, once you have compared all 40",
+        partial(digits_problem, fingerprints=seen.pinnable),
     )
     fields = (digits, _REASON, *_name(is_asked=asks_name), _until("review the pin on", today))
-    return FormDialog(f"Pin {namespace} to {'this key' if len(fingerprints) == 1 else 'these keys'}", facts, fields)
+    return FormDialog(f"Pin {name} to {'this key' if is_one else 'some of these keys'}", facts, fields)
+
+
+def _key_facts(seen: SeenKey, *, is_pinned: bool) -> Iterator[Line]:
+    """Yield what is known of a key of a namespace: its fingerprint, the name that it claims, and what it signs."""
+    yield line(Span("key  ", Role.DIM), seen.fingerprint, hanging=5, copied=seen.fingerprint)
+    states = [Span("  pinned now", Role.DIM)] if is_pinned else []
+    if seen.key.expired:
+        states.append(Span(f"  EXPIRED {(seen.key.expires or '')[:10]}", Role.WARN))
+    yield line("     ", seen.name, *states, hanging=5)
+    if seen.obstacle is not None:
+        yield line(Span(f"     cannot be pinned: {seen.obstacle.words}", Role.BLOCK), hanging=5)
+    yield line(Span("     signs ", Role.DIM), listing(seen.releases), hanging=5)
 
 
 _PLATFORMS_ASKED = 16
@@ -231,14 +245,20 @@ def date_problem(text: str, *, today: date) -> str:
 
 
 def digits_problem(text: str, *, fingerprints: Sequence[str]) -> str:
-    """Return what is wrong with the typed ends of fingerprints; "" where each key has its own."""
+    """Return what is wrong with the typed ends of fingerprints; "" where each is that of one key."""
+    typed = "".join(text.split())
+    if not typed or len(typed) % _DIGITS:
+        return f"type {_DIGITS} digits" + (" of each key to pin" if len(fingerprints) > 1 else "")
+    if len(keys_with_ends(text, fingerprints)) * _DIGITS != len(typed):
+        return "these are not the last digits of the key: compare them again"
+    return ""
+
+
+def keys_with_ends(text: str, fingerprints: Sequence[str]) -> tuple[str, ...]:
+    """Return the fingerprints whose last digits were typed, in any order."""
     typed = "".join(text.split()).upper()
-    if len(typed) != _DIGITS * len(fingerprints):
-        wanted = f"{_DIGITS} digits" + (f" for each of {len(fingerprints)} keys" if len(fingerprints) > 1 else "")
-        return f"type {wanted}"
-    parts = {typed[start : start + _DIGITS] for start in range(0, len(typed), _DIGITS)}
-    ends = {fingerprint[-_DIGITS:].upper() for fingerprint in fingerprints}
-    return "" if parts == ends else "these are not the last digits of the key: compare them again"
+    ends = {typed[start : start + _DIGITS] for start in range(0, len(typed), _DIGITS)}
+    return tuple(one for one in fingerprints if one[-_DIGITS:].upper() in ends)
 
 
 def rules_problem(text: str, *, rules: Sequence[str]) -> str:
