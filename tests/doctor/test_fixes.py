@@ -434,8 +434,15 @@ GONE = (
     "no longer available"
 )
 
+NOWHERE = (
+    "Could not retrieve the list of available versions for provider acme/demo: provider registry.terraform.io/acme/demo was "
+    "not found in any of the search locations\n\n  - provider mirror at https://{}/p/"
+)
 
-@pytest.mark.parametrize("words", ["Error while installing acme/demo v1.4.2: {}: bad response code: 404", GONE])
+
+@pytest.mark.parametrize(
+    "words", ["Error while installing acme/demo v1.4.2: {}: bad response code: 404", GONE, NOWHERE]
+)
 def test_a_mirror_on_a_server_that_was_filled_is_fixed(
     words: str, made: Any, doctor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -446,15 +453,21 @@ def test_a_mirror_on_a_server_that_was_filled_is_fixed(
         server.gives(f"{below}/index.json", {"versions": {"1.4.2": {}}})
         server.gives(f"{below}/1.4.2.json", {"archives": {"linux_amd64": {"url": "demo.zip"}}})
         block = f'provider_installation {{\n  network_mirror {{\n    url = "{url}"\n  }}\n}}\n'
-        (tmp_path / "mirror.tfrc").write_text(block, "utf-8")
+        (tmp_path / "mirror.tfrc").write_text((tmp_path / "demo.tfrc").read_text("utf-8") + block, "utf-8")
         monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(tmp_path / "mirror.tfrc"))
         message = words.format(f"localhost:{server.port}")
         (folder / "ci.log").write_text(boxed_log(("Failed to install provider", message)), "utf-8")
-        assert doctor(folder, "ci.log")["state"] == "open"
-        server.gives(f"{below}/demo.zip", package_bytes("registry.terraform.io/acme/demo", "1.4.2", "linux_amd64"))
+        shutil.copytree(folder / "live/prod", folder / "live/stage")
         document = doctor(folder, "ci.log")
-        assert document["fixed"] == f"{url} gives the package of acme/demo 1.4.2 for linux_amd64 now"
+        assert (document["state"], document["facts"]["root"]) == ("open", None)
+        server.gives(f"{below}/demo.zip", package_bytes("registry.terraform.io/acme/demo", "1.4.2", "linux_amd64"))
+        for own in (("ci.log",), ("ci.log", "--", "live/prod", "live/stage")):
+            assert doctor(folder, *own)["fixed"] == f"{url} gives the package of acme/demo 1.4.2 for linux_amd64 now"
         assert doctor(folder, "--offline", "ci.log")["state"] == "open"
+        of_other = {"url": "demo.zip", "hashes": [f"zh:{'a' * 64}"]}
+        server.gives(f"{below}/1.4.2.json", {"archives": {"linux_amd64": of_other}})
+        document = doctor(folder, "ci.log", "--", "live/prod")
+        assert (document["state"], document["causes"][0]["id"]) == ("open", "mirror-differs"), "init fails of that"
 
 
 @pytest.mark.parametrize("is_committed", [False, True])

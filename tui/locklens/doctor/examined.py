@@ -16,6 +16,7 @@ from locklens.doctor.model import PackagePath
 from locklens.doctor.origins import Origins
 from locklens.doctor.places import Places
 from locklens.doctor.reasons import NetworkReason
+from locklens.doctor.redacting import redacted
 from locklens.doctor.shell import Shell, from_top
 from locklens.doctor.today import Today
 from locklens.hashes import hashes_of_files, packages_of
@@ -135,9 +136,12 @@ class Examined(Struct, frozen=True, dict=True):
 
     @property
     def failing_mirror(self) -> str:
-        """The URL of the mirror in the settings here whose host the message names; "" for another host."""
-        host = self.message.host
-        return next((one.place for one in self.places.servers if host and host == urlsplit(one.place).netloc), "")
+        """The URL of the mirror in the settings here that the message names, or whose host; "" for another one."""
+        host, searched = self.message.host, self.message.searched_server.rstrip("/")
+        for one in self.places.servers:
+            if (host and host == urlsplit(one.place).netloc) or (searched == redacted(one.place).rstrip("/") != ""):
+                return one.place
+        return ""
 
     @property
     def is_of_server(self) -> bool:
@@ -146,7 +150,8 @@ class Examined(Struct, frozen=True, dict=True):
             return self.places.oci_mirror != ""
         if self.message.kind in {"version-gone", "platform-unavailable"}:
             return self.incident.path is not None and self.incident.path.is_on_server and self.places.servers != ()
-        return self.message.reason is NetworkReason.ABSENT and self.failing_mirror != ""
+        is_absent = self.message.reason is NetworkReason.ABSENT or self.message.kind == "not-in-sources"
+        return is_absent and self.failing_mirror != ""
 
     @property
     def is_of_root(self) -> bool:

@@ -136,7 +136,7 @@ def _diagnosed(
     examiner = Examiner(request, read, checkout, finder, cancel)
     subjects = examiner.changed.with_own_roots(subjects)[:MOST_SUBJECTS]
     found = examiner.examined(subjects)
-    answers = _looked_up(request, checkout, subjects, found, cancel, on_event, confirm)
+    answers = _looked_up(request, subjects, found, cancel, on_event, confirm)
     known = [_with_answers(one, x, answers) for one, x in zip(subjects, found, strict=True)]
     rules = request.started_from.rules if request.started_from is not None else ()
     outcomes = outcomes_of(finder, subjects, known, rules, is_of_log=request.log is not None)
@@ -196,7 +196,6 @@ def _broken_configurations(subjects: Sequence[DoctorSubject]) -> list[str]:
 
 def _looked_up(
     request: DoctorRequest,
-    checkout: Checkout,
     subjects: Sequence[DoctorSubject],
     found: Sequence[Examined],
     cancel: threading.Event | None,
@@ -223,9 +222,7 @@ def _looked_up(
             if is_of_download(one.message) and not x.is_of_other_version
         ],
         lacked=[
-            (one.root.tool, entry, x.platform_on_disk, checkout.top / one.root.path)
-            for one, x, entry in locked
-            if x.is_of_server
+            (one.root.tool, entry, x.platform_on_disk, x.places.servers) for one, x, entry in locked if x.is_of_server
         ],
         listed=[
             (one.root.tool, entry, x.platform_on_disk, x.places.servers) for one, x, entry in locked if _is_served(x)

@@ -18,7 +18,7 @@ from locklens.doctor.messages import PAGE
 from locklens.doctor.reasons import NetworkReason, reason_of_request
 from locklens.doctor.today import Today
 from locklens.errors import OfflineError, PlatformNotSupportedError, RunCancelledError, SourceError
-from locklens.hashes import packages_of
+from locklens.hashes import is_known_scheme, packages_of
 from locklens.operations.review.answers import host_states
 from locklens.operations.review.request import LookupProgress, PackageDone, PackageDownloading, ProvingPlanned
 from locklens.operations.verification import listed_package, mirror_name
@@ -74,7 +74,7 @@ def look_up_entries(
     confirm: Callable[[ProvingPlanned], bool],
     *,
     damaged: Sequence[tuple[Dialect, LockEntry, str, tuple[str, ...]]] = (),
-    lacked: Sequence[tuple[Dialect, LockEntry, str, Path]] = (),
+    lacked: Sequence[tuple[Dialect, LockEntry, str, Sequence[InstallationMethod]]] = (),
     listed: Sequence[tuple[Dialect, LockEntry, str, Sequence[InstallationMethod]]] = (),
     requested: Sequence[tuple[Dialect, LockEntry, str, bool]] = (),
     unlocked: Sequence[tuple[Dialect, ProviderAddress]] = (),
@@ -84,11 +84,10 @@ def look_up_entries(
     Only the hosts of the settings and of the user are asked: a log or a checkout names none. `confirm` is called
     before anything is downloaded, in this thread. `damaged` are entries whose package did not arrive: each with its
     platform, "" where only the hashes of the message tell it, and these hashes. `lacked` are entries whose package a
-    mirror on a server did not have: each with its platform, and the root whose settings name the mirror. `listed` are
-    those that one may have given: each with its platform, and the mirrors of the settings. `requested` are those whose
-    package the failing run asked a registry for: each with its platform, and whether its file is asked for again, too,
-    of which no more than the beginning is read. Of `unlocked` providers, which are in no lock file, the versions are
-    looked up.
+    mirror on a server did not have, and `listed` those that one may have given: each with its platform, and the mirrors
+    of the settings. `requested` are those whose package the failing run asked a registry for: each with its platform,
+    and whether its file is asked for again, too, of which no more than the beginning is read. Of `unlocked` providers,
+    which are in no lock file, the versions are looked up.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -166,14 +165,19 @@ def _requested(
 
 
 def _offered(
-    session: ReleaseSession, tool: Dialect, entry: LockEntry, platform: str, root: Path
+    session: ReleaseSession, tool: Dialect, entry: LockEntry, platform: str, mirrors: Sequence[InstallationMethod]
 ) -> FoundPackage | None:
-    """Return a package, without its hashes, that a place which the root's settings name gives now; else None."""
-    source = session.installation(tool, root)
+    """Return a package that mirrors give now, asked as the tool does, with the hashes that they list; else None.
+
+    A folder or a registry that the settings name beside them is not asked.
+    """
+    source = session.registries(tool).installation(Path(), mirrors)
     try:
         metadata = source.package(entry.address, entry.version, Platform.parse(platform))
         with source.open_package(metadata):
-            return FoundPackage("mirror", str(source), platform)
+            hashes = frozenset(filter(is_known_scheme, metadata.hashes))
+            problem = "" if hashes else "no hash is listed"
+            return FoundPackage("mirror", "the package that the mirror lists", platform, hashes, problem)
     except (SourceError, ValueError):
         return None
 
