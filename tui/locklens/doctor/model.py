@@ -344,7 +344,7 @@ class Onset(Struct, frozen=True):
         by: Its author in words, and its committer where that is another one: names only, so that reports can be pasted.
         subject: The first line of its message.
         change: The change of the entry, in words.
-        is_oldest: True if the history that was read begins there, so that it may be older.
+        is_oldest: True if the history that was read begins there, so that it may be older; the persons are not named.
         entry: The entry in words, or the lock file with the wrong line, where a diagnosis is about several; "" where it
             is not. Of a requirement, its file and line.
         is_required: True if it is the commit that git blames for the line of a requirement, not of an entry.

@@ -205,10 +205,12 @@ def onset_words(onset: Onset) -> str:
     change = f" ({onset.change})" if onset.change else ""
     if not onset.commit:
         return f"{entry}not committed yet{change}"
-    since = "at least since" if onset.is_oldest else "since"
+    commit = f"commit {onset.commit[:12]} of {onset.date[:10]}"
+    if onset.is_oldest:
+        return f"{entry}at least since {commit}, with which the history here begins{change}"
     by = f" {onset.by}" if onset.by else ""
     subject = f' "{onset.subject}"' if onset.subject else ""
-    return f"{entry}{since} commit {onset.commit[:12]} of {onset.date[:10]}{by}{subject}{change}"
+    return f"{entry}since {commit}{by}{subject}{change}"
 
 
 def onset_lines(diagnosis: Diagnosis, *, of_requirements: bool = False) -> list[str]:

@@ -387,8 +387,10 @@ class LockHistory:
     def _onset_at(
         self, commit: _CommittedLock | PastEntry | BlamedLine, change: str, *, is_oldest: bool = False
     ) -> Onset:
+        if is_oldest:  # an older one, whose author is not known, may have made it so
+            return Onset(commit.commit, commit.date, change=change, is_oldest=True)
         facts = self._repository.commit(commit.commit)
-        return Onset(commit.commit, commit.date, facts.by, facts.subject, change, is_oldest=is_oldest)
+        return Onset(commit.commit, commit.date, facts.by, facts.subject, change)
 
     def _commit_words(self, commit: _CommittedLock | PastEntry | TouchingCommit) -> str:
         """Return a commit in words, with its date and persons."""
