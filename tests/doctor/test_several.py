@@ -335,6 +335,42 @@ def test_a_fix_is_of_the_roots_that_are_named(equal: Path, doctor: Any) -> None:
         assert any(roots), commands
 
 
+def test_a_fix_is_of_the_roots_that_the_log_fits(equal: Path, doctor: Any) -> None:
+    """One root locks another version of the first provider, and the same entry of the second one."""
+    lacking = replace(DEMO, unpacked=(), packed=(OTHER,))
+    for name, demo in (("prod", lacking), ("qa", lacking), ("test", replace(lacking, version="1.5.0"))):
+        (equal / "live" / name / "main.tf").write_text(requires(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
+        (equal / "live" / name / ".terraform.lock.hcl").write_bytes(lock_file(demo, NETBOX_ELSEWHERE))
+    netbox = WHILE.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")
+    log = boxed_log(MISMATCH, ("Failed to install provider", netbox))
+    (equal / "ci.log").write_text(log.replace("on linux_amd64\n", f"on {this_platform()}\n"), "utf-8")
+    document = doctor(equal, "ci.log")
+    assert [one["roots"] for one in document["errors"]] == [["live/prod", "live/qa"]] * 2
+    fixes = [one for one in document["remedies"] if "--root=" in one["command"]]
+    assert fixes
+    assert {one["roots"] for one in fixes} == {2}
+    assert "--root=live/test" not in " ".join(one["command"] for one in fixes)
+
+
+def test_a_root_that_calls_a_rewritten_module_is_named_whichever_of_those_that_fit_it_is(
+    made: Any, doctor: Any
+) -> None:
+    republished = next(one for one in sample_incidents() if one.cause == "republished")
+    top = made(replace(republished, locks=(lock_file(DEMO),), copies=()))
+    call = 'module "net" {\n  source = "../../modules/net"\n}\n'
+    files: dict[str, bytes | str] = {"modules/net/main.tf": requires(("acme/demo", "< 1.5.0"))}
+    for name, own in (("live/a", ">= 1.4"), ("live/b", ">= 1.4.2")):
+        configuration = f"{requires(('acme/demo', own))}{call}"
+        files |= {f"{name}/main.tf": configuration, f"{name}/.terraform.lock.hcl": lock_file(DEMO)}
+    git(top, "rm", "-rq", "live/prod")
+    commit(top, files, "two roots")
+    (top / "ci.log").write_text(boxed_log(("Failed to install provider", WHILE.partition("; for more")[0])), "utf-8")
+    rewriting = [one for one in doctor(top, "ci.log")["remedies"] if "--edit-constraints" in one["command"]]
+    words = "1 other root calls the rewritten module, and init may fail there"
+    called = [next(part for part in one["note"].split("; ") if "calls" in part) for one in rewriting]
+    assert called == [f"{words}: live/b (locks 1.4.2)", f"{words}: live/a (locks 1.4.2)"]
+
+
 def test_without_a_registry_other_roots_and_git_tell_an_edit(equal: Path, doctor: Any) -> None:
     log = boxed_log(MISMATCH).replace("on linux_amd64\n", f"on {this_platform()}\n")
     (equal / "ci.log").write_text(log, "utf-8")

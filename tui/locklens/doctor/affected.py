@@ -10,7 +10,7 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, twin_of
-from locklens.doctor import is_for_twin, likeliest_mirror, taken_over
+from locklens.doctor import ElsewhereEntry, is_for_twin, likeliest_mirror, taken_over
 from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import Basis, Remedy, RemedyWrite, Trait, TrustCost
 from locklens.doctor.shell import from_top
@@ -134,8 +134,14 @@ class Affected(Struct, frozen=True):
         for root, those in required.items():
             allowed = frozenset(one for one in listed if all(each.constraints.admits(one) for each in those))
             groups.setdefault(allowed, []).append(root)
-        states = [(replace(x.configuration, requirements=required[roots[0]]), roots) for roots in groups.values()]
-        return [replace(self, examined=replace(x, configuration=one), roots=tuple(roots)) for one, roots in states]
+        first = [ElsewhereEntry(x.lock.path, x.entry, self.roots[0], own)] if x.entry is not None else []
+        found = []
+        for roots in groups.values():
+            configuration = replace(x.configuration, requirements=required[roots[0]])
+            others = x.others if self.roots[0] in roots else (*x.others, *first)
+            one = replace(x, configuration=configuration, others=others)
+            found.append(replace(self, examined=one, roots=tuple(roots)))
+        return found
 
     def admitting(self, version: Version) -> Affected | None:
         """Return the roots whose constraints a version satisfies; None if they are known to be of no root."""

@@ -104,13 +104,16 @@ class SubjectFinder:
         return list(found.values())
 
     def with_same_entry(self, subject: DoctorSubject) -> tuple[str, ...]:
-        """Return the root, and others with the same entry, of those that were named; relative to the current folder."""
+        """Return the root, and others with the same entry, of those that were named, else of those that the log fits.
+
+        Where the log tells its root, each with that entry is one. They are relative to the current folder.
+        """
         own = self._checkout.shown(subject.root.path)
         if subject.entry is None and subject.message.kind == "readonly-changed":
             return tuple(dict.fromkeys((own, *map(self._checkout.shown, subject.fitting))))
         if subject.entry is None or subject.root.lock.problems:
             return (own,)
-        same = self.same_entry(subject.root.path, subject.entry, self._named_roots())
+        same = self.same_entry(subject.root.path, subject.entry, self._named_roots() or subject.fitting)
         if subject.fitting and subject.message.kind == "plugin-missing":
             state = self._at_init(subject.root.path, subject.entry.address)
             paths = {self._checkout.shown(path): path for path in self._checkout.locks}
