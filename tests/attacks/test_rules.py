@@ -259,6 +259,16 @@ def test_two_words_of_a_comment_do_not_choose_the_judge(
     assert not {"LK030", "LK032"} & asked.findings.keys()
 
 
+def test_a_configuration_of_the_other_tool_leaves_the_judge_and_the_lock_file(
+    top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (top / "main.tf").rename(top / "main.tofu")
+    found = Reviewed(capsys)
+    (finding,) = (one for one in found.root["findings"] if one["rule"] == "LK032")
+    assert (found.root["tool"], found.root["status"], finding["line"]) == ("terraform", "unchanged", None)
+    assert finding["message"].startswith("of Terraform before, of OpenTofu now by its configuration files: judged by")
+
+
 def test_where_a_branch_begins_does_not_choose_the_judge(
     top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -696,13 +696,20 @@ _ALL = (
         WARN,
         STEP,
         "Lock file switched between Terraform and OpenTofu: they read other files",
-        "The lock file changed from Terraform to OpenTofu or the reverse, judged by its first line, by `.tofu` files "
-        "or by the registry of its providers.",
+        "The lock file, or the configuration of an unchanged one, changed from Terraform to OpenTofu or the reverse, "
+        "judged by its first line, by `.tofu` files or by the registry of its providers.",
         "The tools refuse different files and read different ones. A comment in a change must not select the more "
         "lenient rules, so the rules of the base's tool apply, unless the providers themselves moved to the other "
         "tool's registry.",
         "Check whether the root is migrating to the other tool, and which tool is run on it.",
         "If the migration is intended, review it with --tool; otherwise restore the lock file.",
+        cases={
+            "configuration": RuleWording(
+                "Configuration switched between Terraform and OpenTofu: they read other files",
+                "If the migration is intended, review it with --tool, and commit the lock file that the new tool's "
+                "`init` writes; otherwise name the configuration files as the old tool reads them.",
+            )
+        },
     ),
     Rule(
         "LK033",

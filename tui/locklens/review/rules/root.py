@@ -97,12 +97,15 @@ def _other_tool(root: RootReview) -> Iterator[Verdict]:
     if change is None:
         return
     before, now = change.before, change.now
+    is_locked_so = root.is_rewritten
     words = f"locked by {before.product} before, by {now.product} now: "
+    if not is_locked_so:
+        words = f"of {before.product} before, of {now.product} now by its configuration files: "
     if change.has_migrated:
         words += f"its providers are from {now.default_host}, judged by {now.product}'s rules"
     else:
         words += f"judged by {before.product}'s rules; --tool {now.name} judges by {now.product}'s"
-    yield Verdict(words, 1)
+    yield Verdict(words, 1) if is_locked_so else Verdict(words, case="configuration")
 
 
 def _read_otherwise(root: RootReview) -> Iterator[Verdict]:
