@@ -72,7 +72,7 @@ def commit(folder: Path, files: dict[str, str | None]) -> str:
 def found(
     repo: Path, base: str, head: str | UncommittedSide = UncommittedSide.WORK_TREE, only: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Every root with what is said of it: l(ock), c(onfiguration) changed, + added, - deleted, <old folder."""
+    """Every root with what is said of it: l(ock), c(onfiguration) changed, + added, - deleted, <old folder (? for each that may be it)."""
     with Repository.discover(repo) as repository:
         old = RevisionTree(repository, base)
         places: dict[object, Tree] = {
@@ -93,7 +93,7 @@ def moves(repo: Path, base: str, head: str | UncommittedSide = UncommittedSide.W
 def letters(pair: RootPair) -> str:
     text = "l" * pair.lock_changed + "c" * pair.configuration_changed
     text += "+" * (pair.old_lock is None) + "-" * (pair.new_lock is None)
-    return text + (f"<{pair.renamed_from}" if pair.renamed_from is not None else "")
+    return text + (f"<{pair.renamed_from}{'?' * pair.equals_before}" if pair.renamed_from is not None else "")
 
 
 def test_changed_added_deleted_and_unchanged_roots(repo: Path) -> None:
@@ -279,6 +279,20 @@ def test_the_files_tell_the_old_folder_of_a_moved_root_before_the_names_do(repo:
     expected = {"a1": "c", "y": "b", "same/z": "same/first", "same/w": "same/third", "same/x": "same/second"}
     assert moves(repo, base) == expected
     assert moves(repo, base, commit(repo, {})) == expected
+
+
+def test_equal_roots_of_which_any_may_have_moved_are_counted(repo: Path) -> None:
+    files: dict[str, str | None] = {}
+    for name in ("app1", "app2", "db"):
+        files |= {f"live/{name}/{LOCK_FILE}": lock("a"), f"live/{name}/main.tf": "# a\n"}
+    base = commit(repo, files)
+    (repo / "stage").mkdir()
+    git(repo, "mv", "live/app1", "live/web")
+    git(repo, "mv", "live/db", "stage/db")
+    git(repo, "rm", "-qr", "live/app2")
+    assert moves(repo, base) == {"live/web": "live/app1?", "stage/db": "live/db"}, (
+        "the name tells where the files do not"
+    )
 
 
 def test_of_a_thousand_moved_roots_each_has_its_old_folder(repo: Path) -> None:

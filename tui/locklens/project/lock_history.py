@@ -126,7 +126,7 @@ class LockCommits:
             return {}
         before = RevisionTree(self._repository, self._repository.resolve(f"{commit}^" if commit else "HEAD"))
         after = RevisionTree(self._repository, commit) if commit else IndexTree(self._repository)
-        return find_moved_roots(before, after, gone, come)
+        return {new: old.folder for new, old in find_moved_roots(before, after, gone, come).items()}
 
 
 def _by_folder(paths: Iterable[str | None]) -> dict[str, str]:

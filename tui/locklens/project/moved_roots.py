@@ -6,7 +6,9 @@ it takes any one of several equal lock files.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.dialect import DIALECTS
 from locklens.errors import ConfigurationError, RepositoryError
@@ -27,10 +29,17 @@ _MAX_EQUAL = 200
 """Equal lock files among which the one with the most alike folder name is looked for."""
 
 
+class MovedFrom(NamedTuple):
+    """The old folder of a root, and the number of others that neither files nor names tell from it."""
+
+    folder: str
+    others: int
+
+
 def find_moved_roots(
     base_tree: Tree, head_tree: Tree, gone: Mapping[str, str], come: Mapping[str, str]
-) -> dict[str, str]:
-    """Return new folder -> old folder of roots whose lock file is elsewhere: equal ones first, then the most alike.
+) -> dict[str, MovedFrom]:
+    """Return the old folder of each root whose lock file is elsewhere: equal ones first, then the most alike.
 
     A root moves with its configuration: where the lock files differ, the configurations must be alike too, as far as
     both can be read. One that keeps its configuration has lost its lock file, however alike that of another folder is,
@@ -43,7 +52,7 @@ def find_moved_roots(
     made = {folder for folder, path in come.items() if _may_be_root(base_tree, path, gone.values())}
     old = _OneSided(base_tree, {folder: path for folder, path in gone.items() if folder not in lost})
     new = _OneSided(head_tree, {folder: path for folder, path in come.items() if folder not in made})
-    moved: dict[str, str] = {}
+    moved: dict[str, MovedFrom] = {}
     both = {*old.entries.values()}.intersection(new.entries.values())
     for side in (old, new):
         side.read_configurations(folder for folder, entries in side.entries.items() if entries in both)
@@ -128,7 +137,9 @@ def _with_alike_configurations(
             yield pair
 
 
-def _pair(candidates: Iterable[tuple[float, str, str]], old: _OneSided, new: _OneSided, moved: dict[str, str]) -> None:
+def _pair(
+    candidates: Iterable[tuple[float, str, str]], old: _OneSided, new: _OneSided, moved: dict[str, MovedFrom]
+) -> None:
     """Enter the best pairs of (likeness of the entries, old folder, new folder), and take them from the sides.
 
     Of equal ones, lock files with the same comments are better, then the more alike configurations, then the more alike
@@ -145,10 +156,13 @@ def _pair(candidates: Iterable[tuple[float, str, str]], old: _OneSided, new: _On
         configuration = _likeness(old.configurations[before], new.configurations[after]) if is_compared else 0.0
         return likeness, old.locks[before] == new.locks[after], configuration, _common_names(before, after)
 
-    for _, before, after in sorted(pairs, key=evidence, reverse=True):
-        if before in old.entries and after in new.entries:
-            moved[after] = before
-            del old.entries[before], new.entries[after]
+    for _, alike in groupby(sorted(pairs, key=evidence, reverse=True), key=evidence):
+        left = [(before, after) for _, before, after in alike if before in old.entries and after in new.entries]
+        choices = Counter(after for _, after in left)
+        for before, after in left:
+            if before in old.entries and after in new.entries:
+                moved[after] = MovedFrom(before, choices[after] - 1)
+                del old.entries[before], new.entries[after]
 
 
 def _likeness(one: frozenset[bytes], other: frozenset[bytes]) -> float:

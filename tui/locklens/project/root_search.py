@@ -84,7 +84,8 @@ def find_roots(
     deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
     gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
     come = {folder: path for folder, path in new.items() if folder not in old}
-    moved = find_moved_roots(base_tree, head_tree, gone, come)
+    moved_from = find_moved_roots(base_tree, head_tree, gone, come)
+    moved = {folder: old.folder for folder, old in moved_from.items()}
     anew = [
         *(change.new for change in changes if change.new is not None),
         *(submodule.path for submodule in submodules if submodule.new),
@@ -125,6 +126,7 @@ def find_roots(
                 lock_changed=before != after or (before in touched and _differs(base_tree, head_tree, before, after)),
                 configuration_changed=folder in configured or evidence is not None,
                 renamed_from=moved.get(folder),
+                equals_before=moved_from[folder].others if folder in moved_from else 0,
                 # Where nothing is locked and nothing says that the folder is a root, nothing has to be locked.
                 is_module=folder in modules or (folder in others and evidence is None),
                 vendored=brought.get(folder, ()),

@@ -127,6 +127,7 @@ class RootContext(Struct, frozen=True):
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
         vendored: Paths of files of the change that the tools, run in the root, take for packages.
         spellings: Paths of files of the change, and what some disk takes each for.
+        equals_before: The number of roots that neither files nor names tell from the one that it was moved from.
         contents: Digests of the content of both sides' paths.
         has_packages: True if there are such files in the repository, of the change or not.
         unlocked: Set for a root without a lock file in the repository on either side.
@@ -147,3 +148,4 @@ class RootContext(Struct, frozen=True):
     unlocked: UnlockedRoot | None = None
     is_survey: bool = False
     spellings: Mapping[str, str] = {}
+    equals_before: int = 0

@@ -283,6 +283,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             unlocked=_unlocked(tree, pair),
             is_survey=setting.is_survey,
             is_generation_noted=not setting.is_survey,
+            equals_before=pair.equals_before,
         ),
     )
     is_whole = old.is_valid and new.is_valid and old.exists and new.exists

@@ -152,7 +152,13 @@ FORMAT_ONLY = "format only: same providers, different bytes"
 
 def moved_from_words(root: RootReview) -> str:
     """The folder that a root was in before; "" if it was not moved."""
-    return f"moved from {root.renamed_from or '.'}" if root.renamed_from is not None else ""
+    return f"moved from {folder_before(root)}" if root.renamed_from is not None else ""
+
+
+def folder_before(root: RootReview) -> str:
+    """The folder from which a root was moved, as far as files and names tell."""
+    equals = root.context.equals_before
+    return f"{root.renamed_from or '.'}{f' or another of {equals + 1} equal roots' if equals else ''}"
 
 
 def fate_words(root: RootReview) -> str:

@@ -12,7 +12,14 @@ from locklens.hashes import count_by_scheme
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.diffs import entries_bytes, file_diff_lines, part_diff_lines
 from locklens.policy import POLICY_FILE
-from locklens.review.reports import file_note, lock_status_words, missing_module_words, phrase, severity_span
+from locklens.review.reports import (
+    file_note,
+    folder_before,
+    lock_status_words,
+    missing_module_words,
+    phrase,
+    severity_span,
+)
 from locklens.review.reports.advisories import advisory_section
 from locklens.review.reports.evidence_lines import (
     evidence_lines,
@@ -351,7 +358,7 @@ def root_lines(node: Node, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
         place=FilePlace(root.lock_file, 1),
     )
     if root.renamed_from is not None:
-        yield _root_fact("MOVED FROM", root.renamed_from or ".")
+        yield _root_fact("MOVED FROM", folder_before(root))
     yield _root_fact("TOOL", root.tool.product)
     if root.is_removed:
         yield _root_fact("CONFIGURATION", "none: this is no root any more")
