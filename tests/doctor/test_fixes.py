@@ -1886,6 +1886,20 @@ def gone(command: str) -> str:
     )
 
 
+def test_a_mirror_that_a_command_may_have_named_lacks_a_version_that_its_registry_lists(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    (folder / "ci.log").write_text(gone("").partition("\n")[2], "utf-8")
+    document = doctor(folder, "ci.log", "--", "live/prod")
+    first, second = document["causes"][:2]
+    assert (first["id"], first["verdict"]) == ("mirror-lacks", "likely")
+    assert "does not have the version; registry.terraform.io lists 1.4.2" in first["evidence"]
+    assert first["missing"] == "the command line that failed: its -fs-mirror or -net-mirror"
+    assert (second["id"], second["verdict"]) == ("yanked", "unknown")
+    (fix,) = document["remedies"]
+    assert fix["command"] == "locklens mirror --platform=linux_amd64 DIR --root=live/prod"
+    assert document["facts"]["platform"] == "linux_amd64"
+
+
 @pytest.mark.parametrize("is_here", [True, False])
 def test_the_mirror_of_the_command_line_is_what_providers_lock_asked(
     is_here: bool, made: Any, doctor: Any, tmp_path: Path

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from locklens.doctor import (
     copy_causes,
+    lacking_causes,
     lock_causes,
     merge_remedies,
     network_causes,
@@ -173,7 +174,7 @@ CAUSES = (
         "the version is not listed",
         "The version or its package was taken back, or the source that is asked now never had it.",
         "curl https://HOST/v1/providers/NAMESPACE/TYPE/versions lists what most registries have.",
-        release_causes.yanked,
+        lacking_causes.yanked,
         remedies.fix_version,
         Trait.STOPS_INIT | Trait.OF_HASHES,
     ),
@@ -225,7 +226,7 @@ CAUSES = (
         "the mirror does not have the package",
         "The places that the settings or the command allow do not have the package, and a registry was not asked.",
         "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
-        copy_causes.mirror_lacks,
+        lacking_causes.mirror_lacks,
         remedies.fix_lacking,
         Trait.STOPS_INIT,
     ),

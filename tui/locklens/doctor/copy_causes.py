@@ -9,8 +9,6 @@ from msgspec.structs import replace
 from locklens.doctor import locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
-from locklens.doctor.network_causes import listed_words
-from locklens.doctor.reasons import NetworkReason
 from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:
@@ -29,118 +27,6 @@ HASH_ON_RUNNER = (
     " | openssl base64 | sed 's|^|h1:|')"
 )
 """Prints the `h1` of the unpacked package in DIR with what a runner has: the digest of the sorted list of digests."""
-
-
-def mirror_lacks(x: Examined) -> Judgement | None:
-    """Test if the places that the tool was allowed to search lack the package, which its registry may have."""
-    if x.error is None:
-        return _empty_mirrors(x)
-    listed = listed_words(x)
-    there = f"; {listed}" if listed else ""
-    if x.message.is_of_registry_alone:
-        return Judgement(_NO, "the one place that the message lists is the registry", basis=Basis.RUN)
-    if x.message.kind == "mirror-unreadable":
-        title = "the folder of the mirror is missing, or cannot be read"
-        return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
-    if x.message.has_no_source or x.is_without_source:
-        title, words = "provider_installation has no place to install from", "by the settings here, it has none"
-        if x.message.has_no_source:
-            title = f"no place of provider_installation is for {x.name}: include and exclude leave it out"
-            words = "the message lists no place that was searched"
-        return Judgement(_LIKELY, words, _INSTALLATION, basis=Basis.RUN, title=title)
-    if x.message.kind == "not-in-sources":
-        place = next(iter(x.message.own_folders), "each place that was searched")
-        words = f"the message says so, of {place}{there}"
-        if x.message.searched_server:
-            words = f"{words}; a 404 of {x.message.searched_server} may be a proxy's"
-            return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN)
-        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN)
-    if x.message.kind == "oci-tag-missing":
-        words = f"the message says so, of the OCI repository: it has no tag of the version, or not its manifest{there}"
-        return Judgement(_LIKELY, f"{words}; a 404 may be a proxy's", _SAME_REQUEST, x.today.as_of, basis=Basis.RUN)
-    is_unavailable = x.message.kind == "platform-unavailable" and not x.is_of_other_version
-    has_it = x.platform in x.today.platforms and not x.is_left_out
-    if is_unavailable and x.message.own_mirror and (has_it or not x.today.is_known):
-        words = f"{_says_of_its_mirror(x)}{f'; {x.sums} names the package' if has_it else ''}"
-        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN)
-    if is_unavailable and not x.message.own_mirror and (has_it or not x.places.asks_registry):
-        words = f"{x.sums} names a" if has_it else "the settings here ask mirrors alone; the message is of a"
-        words = f"{words} package of {x.platform}, and what the failing run asked has none"
-        if has_it and x.places.asks_registry and not x.is_of_mirror:
-            title = f"what the failing run asked did not have the package for {x.platform}"
-            is_there = x.today.offered is not None and not x.today.offered.problem
-            there, then = (", and the registry offers it now", " then") if is_there else ("", "")
-            words = f"{x.sums} names it{there}: a mirror was asked, or the registry did not offer it{then} (404)"
-            return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN, title=title)
-        return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN)
-    if x.message.kind == "no-matching-release":
-        return _without_release(x)
-    if x.message.kind == "version-gone":
-        return _outdated_mirror(x, there)
-    if x.message.reason is NetworkReason.ABSENT:
-        host = x.message.host or "the host"
-        title = f"the mirror {host} did not have the file (404)"
-        words = f"the message says so: {host}, or a proxy in its place, answered 404{there}"
-        if "provider mirror" in x.message.words or (x.is_of_mirror and x.is_path_of_run):
-            return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN, title=title)
-        if x.is_of_mirror or not x.places.asks_registry:
-            words = f"{words}; that it is a mirror is assumed from the settings here"
-            return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN, title=title)
-        return Judgement(_UNKNOWN, words, f"if {host} is a mirror: {_INSTALLATION}", x.today.as_of, basis=Basis.RUN)
-    return None
-
-
-def _without_release(x: Examined) -> Judgement | None:
-    """Judge the mirror that the command of the log names, which has no version that the constraints admit."""
-    if not x.message.own_mirror or x.address is None or not x.required:
-        return None
-    words, constraints = _says_of_its_mirror(x), x.message.constraints or x.constraints
-    if x.today.listing is None or not x.today.listing.is_known:
-        return Judgement(_LIKELY, words, f"what {x.address.host} lists", basis=Basis.RUN)
-    number = sum(constraints.admits(one.version) for one in x.today.listing.versions)
-    if not number:
-        return None
-    words = f"{words}; {x.address.host} lists {counted(number, 'version')} that {constraints} admits"
-    return Judgement(_YES, words, as_of=x.today.listing.as_of, basis=Basis.RUN)
-
-
-def _says_of_its_mirror(x: Examined) -> str:
-    """Return that the message is of the mirror that the command names."""
-    return f"the message says so, of {x.message.own_mirror}, which the command of the log names"
-
-
-def _outdated_mirror(x: Examined, there: str) -> Judgement | None:
-    """Judge a mirror that does not have the locked version; `there` is what the registry lists, in a clause."""
-    if not x.is_of_mirror or x.is_of_other_version:
-        return None
-    asked = x.message.own_mirror
-    words = f"the message says that what it asked{f', {asked},' if asked else ''} does not have the version{there}"
-    copies = x.of_kind("mirror")
-    if held := next((one for one in copies if one.platform == x.platform), next(iter(copies), None)):
-        words = f"{words}; {held.path} is there now"
-    elif x.places.mirrors:
-        words = f"{words}; {listing(list(x.places.mirrors), 3)} has no package of {x.release}"
-    if x.is_path_of_run:
-        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN)
-    words = f"{words}; that it was a mirror is assumed from the settings here"
-    return Judgement(_LIKELY, words, "the origin of the package: --install-path", x.today.as_of, basis=Basis.RUN)
-
-
-def _empty_mirrors(x: Examined) -> Judgement | None:
-    """Judge the folders that are the only source of packages here, where nothing is installed yet."""
-    is_installed = any(one.is_of_root and one.hashes & x.locked for one in x.places.packages)
-    if x.entry is None or x.places.asks_registry or not x.places.mirrors or is_installed or x.is_unrequired:
-        return None
-    if x.places.servers or x.of_kind("mirror"):
-        return None
-    words = (
-        f"{listing(list(x.places.mirrors), 3)} has no package of {x.release} for {x.platform_on_disk or 'any platform'}"
-    )
-    return Judgement(_YES, f"{words}, and the settings let init ask no registry", basis=Basis.HERE)
-
-
-_SAME_REQUEST = "the same request on the runner"
-_INSTALLATION = "provider_installation of the runner"
 
 
 _OF_ANY_PATH = frozenset({"current-package", "package-mismatch"})

@@ -101,6 +101,11 @@ class RecognisedError(Struct, frozen=True):
         return self.command == LOCKLENS or any(one.startswith("-upgrade") for one in self.options)
 
     @property
+    def has_unknown_options(self) -> bool:
+        """True if it is of a command of `providers` whose line, which may name a mirror, the log does not have."""
+        return self.command == "" and self.kind != MODULE_MISSING
+
+    @property
     def call(self) -> str:
         """The name of the module's call that it shows; "" for none."""
         match = _CALL.search(self.text)

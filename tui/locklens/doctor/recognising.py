@@ -441,6 +441,8 @@ def _recognised(block: _Block) -> Iterator[RecognisedError]:
     titled = (one for one, titles in _PROVIDERS_TITLES.items() if any(title in whole for title in titles))
     command, tool = LOCKLENS if is_of_locklens else next(titled, "init"), dialect_of_words(block.text)
     items = [item for item in _items(block) if _row_of(squeezed(item), is_own=is_own) is not None]
+    told = WRITTEN_PLATFORM.search(block.text.partition("- ")[0]) if items else None  # before the items, of each
+    platform = told[0].replace("/", "_") if told else ""
     for text in items or [block.text]:
         row = _row_of(squeezed(text), is_own=is_own)
         if row is None and is_of_locklens and reason_of_request(text) is not None:
@@ -448,7 +450,8 @@ def _recognised(block: _Block) -> Iterator[RecognisedError]:
         if row is not None:
             own = "" if row.kind == MODULE_MISSING else command
             name = tool.name if tool is not None else ""
-            yield from (replace(error, command=own, tool=name) for error in _errors(text, row, block.number))
+            errors = _errors(text, row, block.number)
+            yield from (replace(e, command=own, tool=name, platform=e.platform or platform) for e in errors)
 
 
 def _row_of(tight: str, *, is_own: bool) -> CatalogueRow | None:

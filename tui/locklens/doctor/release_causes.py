@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS, OPENTOFU
 from locklens.doctor.copy_causes import ASK_PLATFORM
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
+from locklens.doctor.lacking_causes import OF_THAT_TIME, missing_sums
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
-from locklens.doctor.network_causes import ListHere, list_here, listed_words
 from locklens.doctor.origins import differing_characters
 from locklens.doctor.reasons import NetworkReason
 from locklens.hashes import is_of_zip, packages_of, zh_of
@@ -90,11 +89,10 @@ def _of_today(x: Examined, words: str) -> Judgement:
     words = f"{words}; if its lock file was this one, the failing run got another release for a time, or another source"
     if x.is_path_of_run and x.incident.path is PackagePath.DIRECT:
         title = "the registry had another release of the version for a time, or the run had another lock file"
-        return Judgement(_LIKELY, words, _OF_THAT_TIME, x.today.as_of, basis=Basis.RUN, title=title)
-    return Judgement(_UNKNOWN, words, _OF_THAT_TIME, x.today.as_of, basis=Basis.RUN)
+        return Judgement(_LIKELY, words, OF_THAT_TIME, x.today.as_of, basis=Basis.RUN, title=title)
+    return Judgement(_UNKNOWN, words, OF_THAT_TIME, x.today.as_of, basis=Basis.RUN)
 
 
-_OF_THAT_TIME = "whether it fails again: run init"
 _NEVER_WAS = "the version was published again, or what is locked never belonged to it"
 _EARLIER = "whether the locked hashes were signed once: an earlier package, or the publisher"
 
@@ -195,150 +193,9 @@ def _signer(x: Examined) -> str:
     return key.fingerprint if key is not None else ""
 
 
-def yanked(x: Examined) -> Judgement | None:
-    """Test if the registry lists the version, and if its package is where the registry says."""
-    version = x.entry.version if x.entry is not None else None
-    if x.message.kind == "sums-without-package":
-        return _of_the_list(x)
-    if x.address is None or version is None:
-        return None
-    if x.error is None and x.is_unrequired:
-        return Judgement(_NO, f"nothing in {x.where} requires {x.name}, so that init does not ask for it")
-    listing = x.today.listing
-    is_said = x.message.kind == "version-gone" or x.message.is_of_registry_alone
-    if x.message.reason is NetworkReason.ABSENT:
-        host = x.message.host or "the host"
-        words = f"the message says so: {host} answered 404"
-        listed = listed_words(x)
-        words = clauses(words, listed)
-        title = f"{host} does not have the file (404)"
-        if x.is_of_mirror:
-            words = f"{words}; that is said of a mirror"
-            missing = "" if listed else "what the registry lists"
-            return Judgement(_UNKNOWN, words, missing, x.today.as_of, basis=Basis.GUESS)
-        judged = Judgement(
-            _LIKELY, words, f"if {host} is a mirror or the host of the release", x.today.as_of, basis=Basis.RUN
-        )
-        return _as_offered(x, replace(judged, title=title))
-    if x.message.kind == "version-gone" and (x.is_of_mirror or x.is_without_source) and not x.is_of_other_version:
-        is_listed = listing is not None and listing.is_known and listing.has(version)
-        words = (
-            f"{x.address.host} {x.today.lists} {version}"
-            if is_listed
-            else f"what was asked is no registry{'' if x.is_path_of_run else ', by the settings here'}"
-        )
-        missing = "" if is_listed else f"what {x.address.host} lists"
-        return Judgement(_NO if is_listed else _UNKNOWN, words, missing, x.today.as_of, basis=Basis.FILES)
-    if listing is None or not listing.is_known:
-        words = "the versions of today are unknown"
-        if is_said:
-            words = f"the message says so, of the source that the failing run asked; {words}"
-            return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.RUN)
-        return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
-    if is_said and x.is_of_other_version:
-        return _of_the_version_of_the_log(x, x.message.version)
-    if listing.has(version):
-        words = f"{x.address.host} {x.today.lists} {version}"
-        if is_said:
-            missing, title = "provider_installation", "the source that was asked does not list the version"
-            source = "another source, such as a mirror"
-            if x.is_path_of_run and x.incident.path is PackagePath.DIRECT:
-                missing, source = "the host blocks", "a registry elsewhere"
-            words += f": the failing run asked {source}, or the version is back"
-            missing = f"{missing} of the runner"
-            return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
-        return Judgement(_NO, words, as_of=listing.as_of)
-    is_gone = listing.trouble is not None  # the whole provider, of which an answer about it says nothing more
-    if is_gone and x.message.kind == "provider-unknown":
-        return None
-    number = counted(len(listing.versions), "version") if listing.versions else "no version at all"
-    words = f"{x.address.host} {x.today.lists} {number}, and not {version}"
-    title = ""
-    if is_gone:
-        words, title = f"{x.address.host} {'had' if listing.is_offline else 'has'} no {x.name}", _PROVIDER_GONE
-    if x.error is None and not x.places.asks_registry:
-        return Judgement(_NO, f"{words}, and the settings let init ask no registry", as_of=listing.as_of)
-    # For a copy in the plugin cache, OpenTofu, unlike Terraform, asks no registry for versions.
-    cached = (one for one in x.of_kind("plugin-cache") if x.tool is OPENTOFU and one.of_files & x.unpacked)
-    if x.error is None and (sound := x.sound_mirror or next(cached, None)) is not None:
-        return Judgement(_NO, f"{words}, and {sound.path} has a locked hash", as_of=listing.as_of)
-    if listing.is_offline:
-        missing = "what it lists now: run without --offline"
-        if is_said:
-            words = f"the message says so, and {words}"
-            return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.RUN, title=title)
-        return Judgement(_UNKNOWN, words, missing, listing.as_of, basis=Basis.GUESS, title=title)
-    if x.today.hashes_of:
-        words = f"{words}; the locked hashes are of {x.today.hashes_of}, so there may never have been one"
-        return Judgement(_UNKNOWN, words, "the versions that the publisher announced", listing.as_of)
-    if is_said:
-        words = f"the message says so, and {words}"
-    if is_gone and x.address.host not in {tool.default_host for tool in DIALECTS.values()}:
-        missing = "the same request with a token"
-        return Judgement(_LIKELY, words, missing, listing.as_of, basis=Basis.HERE, title=title)
-    return Judgement(_YES, words, as_of=listing.as_of, basis=Basis.RUN if is_said else Basis.HERE, title=title)
-
-
-_PROVIDER_GONE = "the registry does not have the provider"
-
-
-def _as_offered(x: Examined, judged: Judgement) -> Judgement:
-    """Return the judgement of a missing file with what its host answers here now, where the registry names the host."""
-    host, offered, platform = x.message.host, x.today.offered, x.platform_on_disk
-    if offered is None or offered.host not in {"", host}:
-        return judged
-    assumed = "" if x.platform else f"that the failing run was on {platform} is assumed"
-    if offered.is_absent:
-        what = f"{host} answers 404 for the file of {platform}" if offered.url else offered.problem
-        words, verdict = clauses(f"{judged.evidence}; {what} here, too", assumed), _LIKELY if assumed else _YES
-        return replace(judged, verdict=verdict, evidence=words, missing=ASK_PLATFORM if assumed else "")
-    if offered.problem:
-        return replace(judged, evidence=f"{judged.evidence}; whether it is there now is not known: {offered.problem}")
-    words = clauses(f"{judged.evidence}; {host} gives the file of {platform} here now", assumed)
-    return replace(judged, evidence=words, missing=_OF_THAT_TIME, title=f"{host} did not have the file then (404)")
-
-
-def _of_the_list(x: Examined) -> Judgement:
-    """Judge a list that does not name the package: no tool checks whether it was signed before it looks for that."""
-    title = "the release's SHA256SUMS does not list the package"
-    match list_here(x):
-        case ListHere.WITH_PACKAGE:
-            words = f"{x.sums} lists the package; what arrived in the failing run does not"
-            return Judgement(_UNKNOWN, words, _OF_THAT_TIME, x.today.as_of, basis=Basis.RUN)
-        case ListHere.WITHOUT:
-            words = "the message says so, and the list that arrives here does not name it either"
-            return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN, title=title)
-        case ListHere.NO_LIST:
-            words = "what arrives here as SHA256SUMS is no list of hashes either"
-            return Judgement(_UNKNOWN, words, _missing_sums(x), x.today.as_of, basis=Basis.RUN)
-        case ListHere.UNKNOWN:
-            words = "the message says so of what arrived, which need not be the release's list"
-            return Judgement(_LIKELY, words, _missing_sums(x), x.today.as_of, basis=Basis.RUN, title=title)
-        case _ as never:
-            assert_never(never)
-
-
-def _of_the_version_of_the_log(x: Examined, version: str) -> Judgement:
-    """Judge a version that the message says is gone, and that is not the locked one."""
-    assert x.address is not None
-    listing = x.today.listing
-    is_there = listing is not None and any(str(one.version) == version for one in listing.versions)
-    verb = x.today.lists if is_there else "does not list" if x.today.lists == "lists" else "did not list"
-    words = f"the message says so of {version}, which is not locked here; {x.address.host} {verb} it"
-    missing = "the lock file of the failing run: name its root with -- ROOT"
-    as_of = listing.as_of if listing is not None else None
-    return Judgement(_UNKNOWN if is_there else _LIKELY, words, missing, as_of, basis=Basis.RUN)
-
-
 def _judged(x: Examined) -> Authentication | None:
     """Return how today's release is signed; None if that is unknown, or the error is of another version."""
     return x.today.authentication if not x.is_of_other_version else None
-
-
-def _missing_sums(x: Examined) -> str:
-    """Return the missing fact about the release that the error is of."""
-    is_of_other = x.is_of_other_version
-    return f"the signed SHA256SUMS of {x.name} {x.message.version}".strip() if is_of_other else x.why_unknown
 
 
 def key_revoked(x: Examined) -> Judgement | None:
@@ -362,7 +219,7 @@ def _untold(x: Examined) -> Judgement | None:
     if x.error is None and x.entry is None:
         return None
     words = "the message does not tell" if x.error is not None else "the keys of the release are not known"
-    judged, missing = _judged(x), _missing_sums(x)
+    judged, missing = _judged(x), missing_sums(x)
     if judged is not None and judged.refusal in {Refusal.UNKNOWN_ISSUER, Refusal.NO_KEYS}:  # the list itself is known
         words, missing = f"{words}; today: {judged.refusal}", f"the key that signed {x.release}: its publisher"
     return Judgement(_UNKNOWN, words, missing, x.today.as_of, basis=Basis.GUESS)
@@ -428,14 +285,14 @@ def key_changed(x: Examined) -> Judgement | None:
         return Judgement(_YES, words, as_of=x.today.as_of, basis=basis, title=title)
     if is_said and (judged is None or judged.signed_by is None):
         words = f"the message says so: {_NO_LISTED_KEY}{_or_expired(x)}"
-        return Judgement(_LIKELY, words, _missing_sums(x), x.today.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
+        return Judgement(_LIKELY, words, missing_sums(x), x.today.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if is_said:
         words = f"the message says so{_or_expired(x)}; today a listed key signs it: {_signer(x)}"
         missing = "the keys that the registry listed for the failing run" if x.is_of_opentofu else ""
         verdict = _LIKELY if missing else _YES
         return Judgement(verdict, words, missing, x.today.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if judged is None:
-        return Judgement(_UNKNOWN, "the signature of today is unknown", _missing_sums(x), basis=Basis.GUESS)
+        return Judgement(_UNKNOWN, "the signature of today is unknown", missing_sums(x), basis=Basis.GUESS)
     before = x.today.neighbour.keys[0] if x.today.neighbour is not None and x.today.neighbour.keys else None
     key = judged.signed_by
     if key is None or before is None:
@@ -463,7 +320,7 @@ def _bad_signature(x: Examined, judged: Authentication | None) -> Judgement:
         words = f"{words}; here it is good, by {_signer(x)}: the failing run got another list or signature"
         missing = "what the network of the failing run gets"
         return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.RUN, title=f"{title} there")
-    return Judgement(_LIKELY, words, _missing_sums(x), x.today.as_of, basis=Basis.RUN, title=title)
+    return Judgement(_LIKELY, words, missing_sums(x), x.today.as_of, basis=Basis.RUN, title=title)
 
 
 def download_damaged(x: Examined) -> Judgement | None:
