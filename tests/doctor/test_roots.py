@@ -661,6 +661,30 @@ def test_a_call_in_a_shared_module_is_of_the_roots_that_call_it(tmp_path: Path, 
     assert roots_of(doctor(folder, "--offline", "ci.log")) == [["a"]]
 
 
+def test_the_line_that_a_message_quotes_tells_the_root(tmp_path: Path, doctor: Any) -> None:
+    call = 'module "net" {{\n  source = "../modules/{}"\n}}\n'
+    files = {f"{root}/main.tf": call.format(name) for root, name in (("a", "net"), ("b", "net2"), ("c", "net"))}
+    folder = repository(tmp_path / "r", files | {f"modules/{name}/main.tf": "" for name in ("net", "net2")})
+    quoted = 'on main.tf line 2, in module "net":\n   2:   source = "../modules/net2"'
+    log = folder / "ci.log"
+    log.write_text(f"Error: Module source has changed\n\n  {quoted}\n\nThe source address was changed\n", "utf-8")
+
+    def told(*words: str) -> tuple[str, list[list[str]]]:
+        document = doctor(folder, "--offline", "ci.log", *words)
+        return document["state"], roots_of(document)
+
+    assert told() == ("open", [["b"]])
+    listed = [{"Key": "net", "Source": f"../modules/{name}", "Dir": f"../modules/{name}"} for name in ("net", "net2")]
+    for root, one in zip("ab", listed, strict=True):
+        (folder / root / ".terraform/modules").mkdir(parents=True)
+        (folder / root / ".terraform/modules/modules.json").write_text(json.dumps({"Modules": [one]}), "utf-8")
+    assert told() == ("fixed", [["b"]])
+    os.utime(folder / "a/.terraform/modules/modules.json", (1, 1))
+    assert told("--", "a")[0] == "open", "a copy of the list that the failing run may have had"
+    (folder / "b/main.tf").write_text(f"# Network\n{call.format('net2')}", "utf-8")
+    assert told() == ("fixed", [["b"]]), "the last commit before the log has the line there"
+
+
 def test_the_call_of_a_module_that_is_not_installed_tells_the_root(tmp_path: Path, doctor: Any) -> None:
     called = {"a": "./modules/a", "b": "git::https://127.0.0.1:1/b.git"}
     files = {f"{name}/main.tf": f'module "{name}" {{\n  source = "{source}"\n}}\n' for name, source in called.items()}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from locklens.doctor.reasons import NetworkReason
 
 _CALL = re.compile(r'module "(?P<name>[^"]{1,200})"')
+_LINE = re.compile(r" line (?P<number>[1-9]\d{0,6})\b")
 _LOCAL_FILE = re.compile(r" package at (?:[a-z]:)?[/\\~.]")
 
 OF_LACKING = frozenset({"not-locked", "provider-not-available"})
@@ -110,6 +111,12 @@ class RecognisedError(Struct, frozen=True):
         """The name of the module's call that it shows; "" for none."""
         match = _CALL.search(self.text)
         return match["name"] if match is not None else ""
+
+    @property
+    def line_of_place(self) -> int:
+        """The number of the line that it quotes; 0 for none."""
+        match = _LINE.search(self.text)
+        return int(match["number"]) if match is not None else 0
 
     @property
     def about(self) -> str:

@@ -71,6 +71,6 @@ class DoctorRequest(RootSettings, frozen=True):
 def changed_at(path: Path) -> str:
     """Return the time at which a file was changed, ISO 8601 in UTC; "" where it is not known."""
     try:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
     except (OSError, ValueError):
         return ""

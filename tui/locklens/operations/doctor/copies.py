@@ -28,7 +28,7 @@ from locklens.storage.files import is_within, read_bounded
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from locklens.doctor.messages import RecognisedError
     from locklens.lockfile import LockEntry
@@ -110,7 +110,7 @@ class CopyFinder:
         return replace(
             installed,
             modules=f"{installed.shown.removesuffix('providers')}{below}",
-            has_new_call=has_call and self.is_later(place),
+            has_new_call=has_call and self.is_made_later(place),
             lacking=tuple(sorted(lacking)),
         )
 
@@ -155,9 +155,23 @@ class CopyFinder:
 
     def is_later(self, place: Path | str) -> bool:
         """True if a folder or file was made, moved or changed later than the log, whose time is known."""
+        return self._is_after_log(lambda: (self._checkout.top / place).stat().st_ctime)
+
+    def is_made_later(self, place: Path | str) -> bool:
+        """True if a folder, a link to one, or a file was made later than the log, and not copied as it was before.
+
+        A copy, such as a folder that a CI system restored, may keep the time of what the failing run had.
+        """
+
+        def made() -> float:
+            stat = (self._checkout.top / place).lstat()
+            return min(stat.st_ctime, stat.st_mtime)
+
+        return self._is_after_log(made)
+
+    def _is_after_log(self, time: Callable[[], float]) -> bool:
         try:
-            stat = (self._checkout.top / place).stat()
-            changed = datetime.fromtimestamp(stat.st_ctime, UTC).isoformat(timespec="seconds")
+            changed = datetime.fromtimestamp(time(), UTC).isoformat(timespec="microseconds")
         except (OSError, ValueError):
             return False
         return self._request.logged != "" and changed >= self._request.logged
@@ -233,8 +247,13 @@ class CopyFinder:
                 found += [replace(each, behind=behind) for each in there]
                 behind = method.kind if any(each.platform == platform for each in there) else behind
         found = [replace(each, is_of_run=True) if self._is_named(each, one.message) else each for each in found]
-        found = [replace(each, is_new=self.is_later(each.place or self._request.folder / each.path)) for each in found]
+        found = [replace(each, is_new=self._is_new(each)) for each in found]
         return [replace(each, base=self._bound(each.base)) if each.base else each for each in found]
+
+    def _is_new(self, one: FoundPackage) -> bool:
+        """True if a copy came to its place later than the log; an installed one, if the tool made it then."""
+        place = one.place or self._request.folder / one.path
+        return self.is_made_later(place) if one.kind == "installed" else self.is_later(place)
 
     def _is_named(self, one: FoundPackage, error: RecognisedError) -> bool:
         """True if a message names the path of a copy."""

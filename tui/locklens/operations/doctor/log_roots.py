@@ -16,6 +16,7 @@ from locklens.dialect import DIALECTS, TERRAFORM, twin_of
 from locklens.doctor import may_read, taken_over
 from locklens.doctor.fixed import OF_HASHES, OF_REQUIREMENTS
 from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING
+from locklens.doctor.redacting import redacted
 from locklens.lockfile.parse import parse
 from locklens.operations.doctor import changed_at
 from locklens.operations.doctor.history import LockHistory
@@ -249,7 +250,9 @@ class LogRoots:
         locks, here = list(self._lock_folders), self._checkout.here
         if error.kind == MODULE_MISSING and error.place and not posixpath.isabs(error.place):
             files = {path: posixpath.normpath(posixpath.join(path, error.place)) for path in self._candidates}
-            found = [path for path, file in files.items() if self._has_call(file, error)]
+            trees = (self._checkout.tree, *self._trees_at_the_log)
+            quoted = [path for path, file in files.items() if any(_quotes(tree, file, error) for tree in trees)]
+            found = quoted or [path for path, file in files.items() if self._has_call(file, error)]
             return [path for path in found if files[path] in self.root(path).configuration.files] or found
         if not error.reused and not error.searched:
             locks += [here] if here not in locks and self.has_root(here) else []
@@ -548,6 +551,13 @@ def _named_folder(folder: str) -> str:
     while name.startswith("../"):
         name = name.removeprefix("../")
     return name
+
+
+def _quotes(tree: Tree, file: str, error: RecognisedError) -> bool:
+    """True if a file has the line that an error quotes, at the number that it names."""
+    lines, number = (tree.read(file) or b"").decode("utf-8", "replace").splitlines(), error.line_of_place
+    line = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""
+    return line != "" and f" {number}: {redacted(line)} " in f"{' '.join(error.text.split())} "
 
 
 def _ending_like(name: str, roots: Iterable[str]) -> list[str]:

@@ -458,7 +458,7 @@ class DoctorScreen(ExportingScreen):
             self._start()
 
     def _diagnose_log(self, log: bytes, logged: str = "") -> None:
-        logged = logged or datetime.now(UTC).isoformat(timespec="seconds")
+        logged = logged or datetime.now(UTC).isoformat(timespec="microseconds")
         request = replace(self._request, log=log[-(MOST_BYTES + 1) :], logged=logged)
         self._request = replace(request, roots=(), provider="", started_from=None)
         self._start()
