@@ -12,7 +12,7 @@ from doctor.recording import HOST, INCIDENTS, Scene, qualified
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.demo import lock_file, package_bytes
+from locklens.demo import PLATFORMS, lock_file, package_bytes
 from locklens.demo.cases import OPENTOFU_HOST, requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, SampleIncident
@@ -68,6 +68,7 @@ def _other_host(folder: Path) -> None:
 def own_scenes() -> dict[str, Scene]:
     """Returns the scenes that are recorded beside those of `recording.py`."""
     whole = lock_file(DEMO_LOCK)
+    with_each_h1 = lock_file(replace(DEMO_LOCK, unpacked=PLATFORMS))
     mac_alone = lock_file(replace(DEMO_LOCK, unpacked=("darwin_arm64",), packed=()))
     no_h1 = lock_file(replace(DEMO_LOCK, unpacked=()))
     edited = lock_file(replace(NETBOX_LOCK, version="3.10.0", hashes_of="3.9.1"))
@@ -95,7 +96,7 @@ def own_scenes() -> dict[str, Scene]:
     found = (
         scene("locked-for-macs", _incident(mac_alone), INIT, "current-package"),
         scene("cache-of-macs", _incident(no_h1, copies=(replace(cached, edition=""),), variables=breaking), INIT, "shared-cache", ("terraform",)),
-        scene("cache-altered", _incident(whole, copies=(cached,), variables=breaking), INIT, "shared-cache", ("terraform",)),
+        scene("cache-altered", _incident(with_each_h1, copies=(cached,), variables=breaking), INIT, "shared-cache", ("terraform",)),
         scene("modules-clash", _incident(whole, ("acme/demo", "~> 1.4")), INIT, "lock-constraint", prepare=_module),
         scene("edited-and-excluded", _incident(edited, ("acme/netbox", "~> 3.9.0")), INIT, "lock-constraint"),
         scene("edited-to-nothing", _incident(unlisted, ("acme/netbox", "~> 3.9")), INIT, "version-gone"),
@@ -108,8 +109,8 @@ def own_scenes() -> dict[str, Scene]:
         scene("copied-from-a-mac", _incident(lock_file(replace(DEMO_LOCK, unpacked=("darwin_arm64", "linux_amd64"))), copies=(replace(GENUINE, platform="darwin_arm64"),)), PLAN, "plugin-missing"),
         scene("validated", _incident(whole, ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"), copies=(GENUINE,)), VALIDATE, "provider-not-available"),
         scene("output", _incident(whole), ("output", "-no-color"), "plugin-missing"),
-        scene("tested", _incident(whole, copies=(replace(GENUINE, edition="tampered"),)), ("test", "-no-color"), "cached-package", ("terraform",)),
-        scene("schema", _incident(whole, copies=(replace(GENUINE, edition="tampered"),)), ("providers", "schema", "-json"), "cached-package"),
+        scene("tested", _incident(with_each_h1, copies=(replace(GENUINE, edition="tampered"),)), ("test", "-no-color"), "cached-package", ("terraform",)),
+        scene("schema", _incident(with_each_h1, copies=(replace(GENUINE, edition="tampered"),)), ("providers", "schema", "-json"), "cached-package"),
         scene("state-list", _incident(INCIDENTS["bad-merge"].locks[1]), ("state", "list"), "lock-invalid"),
         scene("read-only", _incident(whole, ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")), (*INIT, "-lockfile=readonly"), "readonly-changed"),
         scene("page-for-a-package", _incident(whole, rules=cut_short), INIT, "archive-checksum"),

@@ -380,12 +380,43 @@ def test_another_machines_cache_is_not_repaired_here(is_here: bool, made: Any, d
     log = _log(
         folder, "Failed to install provider from shared cache", f"Error while importing acme/demo v1.4.2: {words}"
     )
-    document = doctor(folder, "--platform", "linux_amd64", log)
+    document = doctor(folder, "--prove=all", "--platform", "linux_amd64", log)
     assert (document["state"], document["causes"][0]["id"]) == ("open", "cache-differs")
     shutil.rmtree(folder / "cache")
     write_unpacked(folder / "cache", ADDRESS, "1.4.2", "linux_amd64")
     document = doctor(folder, "--platform", "linux_amd64", log)
     assert document["state"] == ("fixed" if is_here else "open")
+
+
+_OF_FOLDERS = {
+    "live/prod/.terraform/providers": f"the cached package for {ADDRESS} 1.4.2 (in .terraform/providers) does not match any of the checksums recorded in the dependency lock file",
+    "cache": f"the provider cache at cache has a copy of {ADDRESS} 1.4.2 that doesn't match any of the checksums recorded in the dependency lock file",
+}  # fmt: skip
+"""What is said of a package in a folder, by the folder."""
+
+
+@pytest.mark.parametrize("place", _OF_FOLDERS)
+@pytest.mark.parametrize("has_log", [True, False])
+def test_a_package_of_the_release_whose_h1_is_not_locked_was_not_altered(
+    place: str, has_log: bool, made: Any, doctor: Any
+) -> None:
+    altered = "cache-differs" if place == "cache" else "plugin-corrupted"
+    lock = lock_file(replace(DEMO, unpacked=(OTHER,)))
+    folder = made(replace(INCIDENTS[altered], locks=(lock,), copies=(replace(COPY, folder=place),), options=()))
+    words = ["--plugin-cache=cache"] if place == "cache" else []
+    if has_log:
+        words += ["--platform", HERE, _log(folder, "Required plugins are not installed", _OF_FOLDERS[place])]
+    words += ["--", "live/prod"]
+    document = doctor(folder, *words)
+    assert _first(document) == ("h1-missing", "likely")
+    assert _verdicts(document)[altered] == "unknown"
+    assert document["remedies"][0]["command"].startswith(f"locklens lock --platform {HERE} acme/demo")
+    document = doctor(folder, "--prove=all", *words)
+    assert _first(document) == ("h1-missing", "yes")
+    assert _verdicts(document)[altered] == ("unknown" if has_log and place == "cache" else "no")  # it may be another's
+    shutil.rmtree(folder / place)
+    write_unpacked(folder / place, ADDRESS, "1.4.2", HERE, "tampered")
+    assert _verdicts(doctor(folder, "--prove=all", *words))[altered] in {"yes", "likely"}
 
 
 def test_a_copy_that_was_not_hashed_is_not_called_missing(made: Any, doctor: Any) -> None:

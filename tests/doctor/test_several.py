@@ -17,7 +17,7 @@ from kit.repositories import commit, copy_of
 from msgspec.structs import replace
 
 from locklens.cli.main import main
-from locklens.demo import lock_file, write_unpacked
+from locklens.demo import PLATFORMS, lock_file, write_unpacked
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
 from locklens.doctor.model import CauseVerdict
@@ -858,9 +858,8 @@ def test_a_fix_of_one_of_the_roots_that_a_log_fits_names_it(made: Any, doctor: A
 def test_an_altered_package_is_kept_before_another_fix_replaces_it(
     altered: tuple[str, ...], made: Any, doctor: Any
 ) -> None:
-    folder = made(
-        SampleIncident("", ("none",), (lock_file(DEMO, NETBOX),), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
-    )
+    lock = lock_file(*(replace(one, unpacked=PLATFORMS) for one in (DEMO, NETBOX)))
+    folder = made(SampleIncident("", ("none",), (lock,), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))))
     for name, entry in (("demo", DEMO), ("netbox", NETBOX)):
         if name in altered:
             place = folder / "live/prod/.terraform/providers"

@@ -275,7 +275,9 @@ def test_a_copy_of_another_platform_is_not_blamed(options: tuple[str, ...], made
 @pytest.mark.parametrize("words", [(), ("ci.log",)])
 def test_an_edited_hash_is_not_the_packages_fault(words: tuple[str, ...], made: Any, doctor: Any) -> None:
     incident = INCIDENTS["plugin-corrupted"]
-    folder = made(replace(incident, copies=(replace(incident.copies[0], platform=this_platform(), edition=""),)))
+    whole = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"))
+    installed = replace(incident.copies[0], platform=this_platform(), edition="")
+    folder = made(replace(incident, locks=(whole,), copies=(installed,)))
     lock = folder / "live/prod" / LOCK
     text = lock.read_text("utf-8")
     h1 = next(one for one in text.split('"') if one.startswith("h1:"))

@@ -310,7 +310,7 @@ def _of_packages() -> tuple[SampleIncident, ...]:
         SampleIncident(
             "plugin-corrupted",
             _not_installed(_CACHED),
-            whole,
+            (lock_file(replace(_DEMO, unpacked=PLATFORMS)),),
             copies=(installed, genuine),
             options=(*mirror, "--package", f"{installed.folder}/{_ACME_DEMO}/1.4.2/{_LINUX}"),
         ),

@@ -318,6 +318,10 @@ def _untold_copy(x: Examined, one: FoundPackage, platform: str, files: str) -> J
         words = f"{where} is {shown}, which is not locked; newer than the folder of the version, by its time: {newer}"
         return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.HASHES)
     words = f"{where} is {shown}, which is not locked{files}"
+    if one in x.folders_without_h1:  # init accepts the package by its zh, and the folder has none
+        words = f"{words}; the zh of {platform or 'its platform'} {'is' if x.today.is_known else 'may be'} locked, and"
+        words = f"{words} {counted(len(x.unpacked), 'h1', 'h1')}, which may be of other platforms"
+        return Judgement(_UNKNOWN, words, missing, x.today.as_of)
     # Of a release that is not known, nothing tells which of the copy and the lock file is right.
     others = set(x.attributed.values()) - {platform}
     if others and len(x.attributed) == len(x.unpacked) and not (one.zh and x.packed):
@@ -373,6 +377,8 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         if copy.verdict is _NO and x.places.replaced:
             words = f"{copy.evidence}; the folder that was there was moved aside"
             return replace(copy, evidence=words, basis=Basis.FILES, missing="", title=_OF_NOW)
+        if copy.verdict is _NO and not any(one.hashes & x.locked for one in blamed):
+            return replace(copy, basis=Basis.HASHES, missing="")  # it is the release's, and so the message is explained
         if copy.verdict is _NO and copy.basis is Basis.HERE and x.message.kind in _OF_FOLDERS and x.unpacked:
             since = f"{copy.evidence} now: it was replaced after the log, or the log is of another folder"
             words = f"the message says that its hash is not locked; {since}"

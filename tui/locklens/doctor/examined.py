@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from locklens.dialect import DIALECTS, OPENTOFU, twin_of
 from locklens.doctor import taken_over
+from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.history import EntryHistory
 from locklens.doctor.messages import NO_MESSAGE
-from locklens.doctor.model import PackagePath
+from locklens.doctor.model import CauseId, PackagePath
 from locklens.doctor.origins import Origins
 from locklens.doctor.places import Places
 from locklens.doctor.reasons import NetworkReason
@@ -462,6 +463,28 @@ class Examined(Struct, frozen=True, dict=True):
     def has_h1(self) -> bool:
         """True if an `h1` of the failing run's platform is locked."""
         return self.platform != "" and self.platform in self.attributed.values()
+
+    def _may_lack_h1(self, platform: str) -> bool:
+        """True if a locked `zh` is that of a platform's package, as far as is known, and each `h1` may be of others."""
+        if not platform or platform in self.attributed.values():
+            return False
+        is_locked = self.today.platforms.get(platform) in self.packed if self.today.is_known else bool(self.packed)
+        return is_locked and len(self.unpacked) < (len(self.today.platforms) or len(self.packed))
+
+    @property
+    def folders_without_h1(self) -> tuple[FoundPackage, ...]:
+        """The installed folder and the plugin cache's that have no locked hash, where the entry may lack their `h1`."""
+        row = BY_KIND.get(self.message.kind)
+        if row is not None and CauseId.H1_MISSING not in row.causes:  # the message is of no hash of a folder
+            return ()
+        found = (one for one in self.of_kind("installed", "plugin-cache") if one.is_of_root or one.kind != "installed")
+        return tuple(
+            one
+            for one in found
+            if one.of_files
+            and not one.hashes & self.locked
+            and self._may_lack_h1(one.platform or self.platform_on_disk)
+        )
 
     def is_told_by_download(self, platform: str) -> bool:
         """True if downloads tell the `h1` of a platform's package: they end once each locked `h1` has its package."""

@@ -37,7 +37,7 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     row = BY_KIND.get(examined.message.kind)
     suggested = suggested_causes(rules)
     of_roots = (one.id for one in CAUSES if one.traits & (_OF_REFUSED if _is_refused(examined) else Trait.STOPS_INIT))
-    ids = row.causes if row is not None else tuple(dict.fromkeys((*suggested, *of_roots, *_of_no_hash(examined))))
+    ids = row.causes if row is not None else tuple(dict.fromkeys((*suggested, *of_roots, *_of_no_h1(examined))))
     causes = []
     for known in (BY_ID[one] for one in ids):
         x = _on_its_platform(examined, known)
@@ -49,9 +49,13 @@ def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, 
     return most_likely_first(causes, suggested)
 
 
-def _of_no_hash(x: Examined) -> tuple[CauseId, ...]:
-    """Return the cause that an entry without any hash is, which stops no init; () for any other entry."""
-    return (CauseId.H1_MISSING,) if x.entry is not None and not x.entry.hashes else ()
+def _of_no_h1(x: Examined) -> tuple[CauseId, ...]:
+    """Return the cause that an entry without any hash is, or without that of a folder; () for any other entry.
+
+    It stops no init, which accepts anything there, or the package by its `zh`.
+    """
+    is_without = x.entry is not None and not x.entry.hashes
+    return (CauseId.H1_MISSING,) if is_without or x.folders_without_h1 else ()
 
 
 def _is_refused(x: Examined) -> bool:
@@ -140,7 +144,7 @@ def _lacking(x: Examined, *, is_readonly: bool) -> Iterator[tuple[Examined, Caus
             causes = [] if other.is_unrequired else [_tested(other, BY_ID[CauseId.NOT_LOCKED])]
         else:
             lost = _tested(other, replace(BY_ID[CauseId.HAND_EDIT], test=lock_causes.lost_hashes))
-            causes = [lost, *(_tested(other, BY_ID[one]) for one in _of_no_hash(other))]
+            causes = [lost, *(_tested(other, BY_ID[one]) for one in _of_no_h1(other))]
             causes += [_tested(other, BY_ID[CauseId.NOT_REQUIRED])] if is_readonly else []
         yield from ((other, cause) for cause in causes if cause is not None and cause.is_probable)
 

@@ -51,7 +51,8 @@ def h1_missing(x: Examined) -> Judgement | None:
         few = len(x.unpacked) < len(x.packed)
         h1s = counted(len(x.unpacked), "h1", "h1")
         words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
-        is_likely = few and bool(x.of_kind("given", "mirror", "plugin-cache"))  # else any other cause fits as well
+        has_folder = x.folders_without_h1 or x.of_kind("given", "mirror", "plugin-cache")
+        is_likely = few and bool(has_folder)  # else any other cause fits as well
         verdict = _LIKELY if is_likely else _UNKNOWN
         return _beside_others(x, Judgement(verdict, words, ASK_PLATFORM, x.today.as_of, basis=Basis.GUESS))
     if platform in x.attributed.values():
