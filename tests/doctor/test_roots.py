@@ -777,12 +777,18 @@ def test_a_constraint_that_no_version_satisfies_tells_the_root_beside_those_of_t
     assert (document["causes"][0]["id"], document["causes"][0]["roots"]) == ("constraint-conflict", ["dns"])
 
 
-def test_what_a_plan_lacks_is_of_a_root_that_lacks_no_more(beside_edge: Path, doctor: Any) -> None:
-    (beside_edge / "dns/main.tf").write_text(requires(*BOTH), "utf-8")
+@pytest.mark.parametrize("overridden", ["", "acme/mine"])
+def test_what_a_plan_lacks_is_of_a_root_that_lacks_no_more(overridden: str, beside_edge: Path, doctor: Any) -> None:
+    more = ((overridden, "~> 1.0"),) if overridden else ()
+    (beside_edge / "dns/main.tf").write_text(requires(*BOTH, *more), "utf-8")
     words = "required by this configuration but no version is selected"
     items = f"  - provider registry.terraform.io/acme/netbox: {words}\n"
     log = f"$ terraform plan\nError: Inconsistent dependency lock file\n\nThe following are inconsistent:\n{items}"
-    (beside_edge / "ci.log").write_text(log, "utf-8")
+    warning = (
+        "Warning: Provider development overrides are in effect\n\nThe following provider development overrides are set in "
+        "the CLI\nconfiguration:\n - acme/mine in /home/me/bin\n\n"
+    )
+    (beside_edge / "ci.log").write_text(f"{warning if overridden else ''}{log}", "utf-8")
     document = doctor(beside_edge, "ci.log")
     assert (document["causes"][0]["id"], document["causes"][0]["roots"]) == ("not-locked", ["dns"])
     assert main(["lock", "acme/netbox", "--root=dns"], no_screen) == 0

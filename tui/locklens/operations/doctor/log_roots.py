@@ -338,9 +338,9 @@ class LogRoots:
     def _lacks_no_more(self, path: str, error: RecognisedError) -> bool:
         """True if a root lacks no required provider but those that the message lists, which are all of its root."""
         root = self.root(path)
-        told = (one.provider for one in self.read.errors if (one.run, one.kind) == (error.run, error.kind))
+        told = [one.provider for one in self.read.errors if (one.run, one.kind) == (error.run, error.kind)]
         lacking = root.configuration.required() - root.lock.by_address.keys()
-        return not root.configuration.complete or lacking <= self._parsed_names(path, error, told)
+        return not root.configuration.complete or lacking <= self._parsed_names(path, error, (*told, *error.overridden))
 
     def _locking(self, error: RecognisedError) -> list[str]:
         """Return the roots that lock the provider of an error, else those that lock it in the other tool's registry."""
