@@ -432,9 +432,9 @@ def test_packages_that_come_along_block(top: Path, capsys: pytest.CaptureFixture
     found = Reviewed(capsys, *(("--head", "pr") if is_committed else ()))
     assert (found.status, found.severities) == (1, {"LK036": "block"})
     assert found.findings["LK036"]["message"] == (
-        "the change adds or modifies packages in the repository: Terraform.d/plugins/x (2 files)"
-    )
-    assert found.findings["LK036"]["file"] == "Terraform.d/plugins/x"
+        f"the change adds or modifies packages in the repository: {PACKAGE} (2 files)"
+    ), "the program, before other files"
+    assert found.findings["LK036"]["file"] == PACKAGE
 
 
 @pytest.mark.parametrize("link", ["terraform.d", "terraform.d/plugins", "terraform.d/plugins/registry.terraform.io"])

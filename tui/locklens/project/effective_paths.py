@@ -270,7 +270,7 @@ def packages_by_folder(paths: Iterable[str], tree: Tree | None = None) -> dict[s
     for path in paths:
         folder = packages_folder(path)
         folder = mirror_folder(path) if folder is None else folder
-        if folder is None and tree is not None and _may_be_program(path):
+        if folder is None and tree is not None and may_be_program(path):
             # A tree that cannot say whether a file may run counts as one where it may.
             may_run = not isinstance(tree, ListedTree | WorkTree) or tree.may_run(path)
             folder = folder_of(path) if may_run else None
@@ -306,14 +306,15 @@ def _programs_behind(
 
     Behind a link that the change adds, files count even if they are unchanged.
     """
-    changed = [path for path in paths if _may_be_program(path) and mirror_folder(path) is None]
+    changed = [path for path in paths if may_be_program(path) and mirror_folder(path) is None]
     before = base_tree.files if isinstance(base_tree, ListedTree) else ()
-    either = sorted({*changed, *(path for path in before if path not in reported and _may_be_program(path))})
+    either = sorted({*changed, *(path for path in before if path not in reported and may_be_program(path))})
     for link in names if either else ():
         yield from _behind(link, links, names, either if link in reported else changed, frozenset())
 
 
-def _may_be_program(path: str) -> bool:
+def may_be_program(path: str) -> bool:
+    """True if a file has the name of a provider's program, whatever follows it."""
     return _PERHAPS_PROGRAM.fullmatch(path.rpartition("/")[2]) is not None
 
 

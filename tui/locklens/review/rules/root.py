@@ -173,12 +173,15 @@ def own_packages_words(paths: Sequence[str]) -> str:
 
 
 def _by_kind(paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return the paths that the tools use as packages without any setting, as data, and as packages of a mirror."""
+    """Return the paths that the tools use as packages without any setting, as data, and as packages of a mirror.
+
+    A provider's program comes before the other files of packages: it is what is run.
+    """
     taken, kept, mirrored = list[str](), list[str](), list[str]()
     if paths:
-        from locklens.project.effective_paths import packages_folder, working_data
+        from locklens.project.effective_paths import may_be_program, packages_folder, working_data
 
-        for path in paths:
+        for path in sorted(paths, key=lambda one: not may_be_program(one)):
             (mirrored if packages_folder(path) is None else kept if working_data(path) else taken).append(path)
     return taken, kept, mirrored
 
