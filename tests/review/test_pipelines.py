@@ -619,6 +619,9 @@ def valid_junit(found: Review, fail_on: str | None = None) -> ElementTree.Elemen
         assert needed <= element.attrib.keys() <= needed | others, element.tag
         assert {one.tag for one in element} <= within, element.tag
     assert len(list(suites.iter("testcase"))) > 0, "plugins take a report without cases for a broken run"
+    for suite in suites:
+        names = [one.get("name") for one in suite.iter("testcase")]
+        assert len(names) == len({*names}), "readers keep one of several cases with the same name"
     return suites
 
 
@@ -652,7 +655,9 @@ def test_numbers_of_findings_are_distinct_ones_or_say_that_they_are_not(sample: 
     levels = Counter(one["level"] for one in results)
     assert summary["listed_findings"] == {"block": levels["error"], "warn": levels["warning"], "info": levels["note"]}
     assert summary["findings"]["info"] < summary["listed_findings"]["info"]
-    told = re.compile(rf"{summary['findings']['info']} info \(distinct by change and rule; {len(results)} in all\)")
+    words = {"error": "block", "warning": "warn", "note": "info"}
+    listed = ", ".join(f"{levels[level]} {word}" for level, word in words.items() if levels[level])
+    told = re.compile(rf"{summary['findings']['info']} info \(distinct by change and rule; {listed} in all\)")
     for form in ("text", "markdown"):
         assert told.search(str(render_report("review", form, sample))), form
 

@@ -197,11 +197,11 @@ def all_findings_in_words(review: Review) -> str:
 
     Accepted ones, which are in none of these numbers, have their own.
     """
-    found = findings_in_words(review)
-    number = sum(listed_counts(review).values())
-    if number != sum(review.severity_counts.values()):
-        found = f"{found} (distinct by change and rule; {number} in all)"
-    accepted = f"{review.accepted} accepted, counted in each root" if review.accepted else ""
+    found, listed = findings_in_words(review), listed_counts(review)
+    if listed != review.severity_counts:
+        found = f"{found} (distinct by change and rule; {numbers_in_words(listed)} in all)"
+    roots = sum(any(one.accepted is not None for one in root.all_findings) for root in review.roots)
+    accepted = f"{review.accepted} accepted{', counted in each root' * (roots > 1)}" if review.accepted else ""
     return "; ".join(filter(None, (found, accepted)))
 
 

@@ -10,6 +10,7 @@ and SARIF are empty, which no parser accepts: a document without findings would 
 
 from __future__ import annotations
 
+from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from locklens.errors import LockLensError
 
-_LONGEST = 1000
+_LONGEST, _LONGEST_NAME = 1000, 900
 
 
 def junit_report(review: Review, *, fail_on: str | None = None) -> Printable:
@@ -60,6 +61,8 @@ class _Suite:
         self._found = found
         self._fail_on = fail_on
         judged = {one.change.id for one in found if one.change is not None}
+        self._named = Counter[str]()
+        """How often a name was given: readers keep one of several cases with the same name."""
         self._quiet = [change for change in (root.changes if root is not None else ()) if change.id not in judged]
 
     @property
@@ -111,7 +114,10 @@ class _Suite:
         return f"<testcase {self._attributes(name)}{f'>{output}' if output else '/>'}"
 
     def _attributes(self, name: str) -> str:
-        return f"classname={_quoted(self._name_of_suite)} name={_quoted(name)}"
+        shown = bounded(name, _LONGEST_NAME)
+        self._named[shown] += 1
+        number = self._named[shown]
+        return f"classname={_quoted(self._name_of_suite)} name={_quoted(f'{shown} {number}' if number > 1 else shown)}"
 
     def _name(self, change: Change) -> str:
         host = self._root.tool.default_host if self._root is not None else ""
