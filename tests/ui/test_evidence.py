@@ -127,6 +127,12 @@ def test_the_evidence_of_a_package_published_again(samples: Samples) -> None:
     assert "  h1 computed from packages   1 of 2   14:02  linux_amd64" in lines
     assert "  h1 not verified             1 of 2   14:02" in lines
     assert "    press v to verify the h1: up to 3 package downloads, 3.0 MiB" in lines
+    without = replace(change, added=tuple(replace(fact, proof=Proof.UNKNOWN) for fact in change.added), new_signer=None)
+    lines = [line.text for line in evidence_lines(without, offline, is_asking=False)]
+    assert [one for one in lines if "not verified" in one] == [
+        "  zh not verified             4 of 4   14:02",
+        "  h1 not verified             2 of 2   14:02",
+    ]
     reported = replace(
         change,
         added=(*change.added[:-1], h1(2, Proof.REPORTED, "darwin_amd64")),

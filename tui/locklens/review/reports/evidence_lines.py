@@ -93,11 +93,12 @@ def _fact(label: str, count: str, moment: str, *, is_verified: bool, more: str =
 def _package_lines(change: Change, moment: str) -> Iterator[Line]:
     """The count of `zh` in the publisher's SHA256SUMS, without registry manifests."""
     old, new, signer = change.old, change.new, change.new_signer
-    if signer is None:
-        return
-    if signer.tier is Tier.UNKNOWN:
-        if change.evidence is not None and not change.evidence.problems:
+    if signer is None or signer.tier is Tier.UNKNOWN:
+        if signer is not None and change.evidence is not None and not change.evidence.problems:
             yield line(Span("  SHA256SUMS not authenticated: see the findings", Role.WARN), hanging=4)
+        packages = packages_of(fact.hash for fact in change.claimed)
+        if unknown := sum(not fact.is_explained for fact in change.claimed if fact.hash in packages):
+            yield _fact("zh not verified", f"{unknown} of {len(packages)}", moment, is_verified=False)
         return
     more = "unsigned" if signer.tier is Tier.UNSIGNED else ""
     if old is not None and new is not None and not change.moved_from and old.version == new.version:
