@@ -88,7 +88,7 @@ _ROWS = (
         "keys",
         "review",
         "list the signers of the locked releases",
-        ("locklens keys --history --format json", "signers, with those of earlier versions"),
+        ("locklens keys --history --format json", "signers, with those of other versions in git's history"),
         has_screen=True,
     ),
     Subcommand(

@@ -88,7 +88,7 @@ def add_keys_options(parser: Parser) -> None:
         parser,
         "List the signers of the locked releases.",
         "--history",
-        "list earlier locked versions too, with their signers",
+        "list other versions that git's history has, too, with their signers",
     )
 
 

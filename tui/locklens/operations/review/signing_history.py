@@ -67,7 +67,7 @@ def signing_history(
 
 
 def _locked_before(repository: Repository, signer: SignerUses, cancel: threading.Event | None) -> list[_Past]:
-    """Return versions that are no longer locked, each with the last commit that locked it; the newest first."""
+    """Return other versions than the signer's, each with the last commit that locked it; the newest first."""
     locked_now = {(use.address, use.version) for use in signer.uses}
     addresses = frozenset(signer.addresses)
     commits: dict[tuple[ProviderAddress, Version], tuple[str, str]] = {}

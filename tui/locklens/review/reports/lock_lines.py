@@ -104,7 +104,7 @@ def pin_lines(signer: SignerUses, review: Review) -> Iterator[Line]:
             yield line(f"    {pin.why}", hanging=6, copied=pin.why)
 
 
-HISTORY_TITLE = "HISTORY  earlier locked versions of these providers"
+HISTORY_TITLE = "HISTORY  other versions of these providers in git's history"
 
 
 def uses_title(signer: SignerUses) -> str:
