@@ -59,7 +59,7 @@ async def test_the_next_run_has_them(app_with: Callable[[], LockLensApp], path: 
         await on.settle()
         assert app.theme == "locklens-light"
         assert (on.screen.grouping, on.screen.sort) == (Grouping.PROVIDER, Sort.AGE)
-        assert "by provider | sorted by release date" in on.lines[-2]
+        assert "by provider | no release date known" in on.lines[-2]
         await on.press("2")
         await on.settle()
         assert isinstance(app.screen, UpgradeScreen)

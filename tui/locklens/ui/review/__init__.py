@@ -229,6 +229,7 @@ class ReviewScreen(RowActionsScreen):
             message,
             self.sort,
             is_ordered=self._is_ordered,
+            is_dated=self._is_dated,
         )
         return frame.review_status(facts)
 
@@ -517,9 +518,16 @@ class ReviewScreen(RowActionsScreen):
             self.sort = following(self.sort)
             self.post_message(PreferenceChanged("review.sort", self.sort.value))
         self.refresh_list(is_ordered=True)
-        is_dated = any(age(section) != float("inf") for section in self._outline)
-        unknown = "" if is_dated else "; no release date is known: they are looked up for a cooldown"
-        self.say(f"sorted by {self.sort.words}{unknown if self.sort is Sort.AGE else ''}")
+        words = f"sorted by {self.sort.words}"
+        if self.sort is Sort.AGE and not self._is_dated:
+            is_asked = self.review is not None and self.review.policy.needs_ages
+            words += f"; no release date is known{'' if is_asked else ': they are looked up for a cooldown'}"
+        self.say(words)
+
+    @property
+    def _is_dated(self) -> bool:
+        """True if the release date of any row is known."""
+        return any(age(section) != float("inf") for section in self._outline)
 
     def show_narrowed(self) -> None:
         """Sort the rows anew: those of another filter are others."""

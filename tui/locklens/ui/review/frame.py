@@ -216,6 +216,7 @@ class StatusFacts:
     message: str = ""
     sort: Sort = Sort.SEVERITY
     is_ordered: bool = True
+    is_dated: bool = True
 
 
 _SORTS_ANEW = Piece("s sorts anew", Role.INFO, "sort")
@@ -264,7 +265,8 @@ def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
     if facts.grouping is not Grouping.ROOT:
         parts.append(Piece(f"by {facts.grouping}", Role.DIM))
     if facts.sort is not Sort.SEVERITY:
-        parts.append(Piece(f"sorted by {facts.sort.words}", Role.DIM))
+        is_undated = facts.sort is Sort.AGE and not facts.is_dated
+        parts.append(Piece("no release date known" if is_undated else f"sorted by {facts.sort.words}", Role.DIM))
     return parts
 
 
