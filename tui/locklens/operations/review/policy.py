@@ -168,7 +168,7 @@ def dangling(policy: Policy, changes: Iterable[Change]) -> tuple[str, ...]:
     if not known or not left:
         return ()
     names = listing([f"{policy.file}:{one.line} ({one.rule} of {one.provider}, {one.change})" for one in left])
-    return (f"accepted findings that match no change here: {names}",)
+    return (f"accepted findings that match no change here: {names}; remove those whose change is merged or given up",)
 
 
 def _of_head(data: bytes | None) -> tuple[Policy, str]:
