@@ -335,21 +335,36 @@ def test_a_fix_is_of_the_roots_that_are_named(equal: Path, doctor: Any) -> None:
         assert any(roots), commands
 
 
-def test_a_fix_is_of_the_roots_that_the_log_fits(equal: Path, doctor: Any) -> None:
-    """One root locks another version of the first provider, and the same entry of the second one."""
-    lacking = replace(DEMO, unpacked=(), packed=(OTHER,))
-    for name, demo in (("prod", lacking), ("qa", lacking), ("test", replace(lacking, version="1.5.0"))):
-        (equal / "live" / name / "main.tf").write_text(requires(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
-        (equal / "live" / name / ".terraform.lock.hcl").write_bytes(lock_file(demo, NETBOX_ELSEWHERE))
+def lay_lacking(top: Path, versions: dict[str, str]) -> None:
+    """Writes roots that lack this platform's hashes of two providers, the first one in versions, and a log of both."""
+    for name, version in versions.items():
+        demo = replace(DEMO, version=version, unpacked=(), packed=(OTHER,))
+        (top / "live" / name / "main.tf").write_text(requires(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
+        (top / "live" / name / ".terraform.lock.hcl").write_bytes(lock_file(demo, NETBOX_ELSEWHERE))
     netbox = WHILE.replace("acme/demo", "acme/netbox").replace("1.4.2", "3.9.1")
     log = boxed_log(MISMATCH, ("Failed to install provider", netbox))
-    (equal / "ci.log").write_text(log.replace("on linux_amd64\n", f"on {this_platform()}\n"), "utf-8")
+    (top / "ci.log").write_text(log.replace("on linux_amd64\n", f"on {this_platform()}\n"), "utf-8")
+
+
+def test_a_fix_is_of_the_roots_that_the_log_fits(equal: Path, doctor: Any) -> None:
+    """One root locks another version of the first provider, and the same entry of the second one."""
+    lay_lacking(equal, {"prod": "1.4.2", "qa": "1.4.2", "test": "1.5.0"})
     document = doctor(equal, "ci.log")
     assert [one["roots"] for one in document["errors"]] == [["live/prod", "live/qa"]] * 2
     fixes = [one for one in document["remedies"] if "--root=" in one["command"]]
     assert fixes
     assert {one["roots"] for one in fixes} == {2}
     assert "--root=live/test" not in " ".join(one["command"] for one in fixes)
+
+
+def test_providers_that_lack_the_same_have_one_fix_also_where_the_log_does_not_tell_their_root(
+    equal: Path, doctor: Any
+) -> None:
+    lay_lacking(equal, dict.fromkeys(("prod", "qa", "test"), "1.4.2"))
+    (fix,) = (one for one in doctor(equal, "ci.log")["remedies"] if one["id"] == "lock-platform")
+    roots = "--root=live/prod --root=live/qa --root=live/test"
+    assert fix["command"] == f"locklens lock --platform {this_platform()} acme/demo acme/netbox {roots}"
+    assert "more packages of the signed lists are locked with them: its Preview warns (LK001)" in fix["note"]
 
 
 def test_a_root_that_calls_a_rewritten_module_is_named_whichever_of_those_that_fit_it_is(

@@ -231,9 +231,13 @@ class Affected(Struct, frozen=True):
 
     def is_by_roots(self, remedy: Remedy) -> bool:
         """True if a remedy is a command line of locklens that takes several roots, which its options alone tell."""
+        return self.is_by_words(remedy) and not self.examined.fitting
+
+    def is_by_words(self, remedy: Remedy) -> bool:
+        """True if a remedy is a command line of locklens whose words alone tell the providers, and roots."""
         is_merge = remedy.write is not None and remedy.write.command in {"merge", "replace"}
         is_own = remedy.command.startswith(f"{self.examined.shell.command_line()} ") and " && " not in remedy.command
-        return is_own and not is_merge and not self.examined.fitting
+        return is_own and not is_merge
 
     @property
     def mirror_words(self) -> tuple[str, ...]:

@@ -488,9 +488,10 @@ def _of_providers(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[t
     for number, group in enumerate(found):
         remedy, one = group[0]
         key: object = number
-        if remedy.id in _OF_SEVERAL and remedy.write is not None and one.is_by_roots(remedy):
+        if remedy.id in _OF_SEVERAL and remedy.write is not None and one.is_by_words(remedy):
             # The title names the provider, or its version.
-            key = replace(remedy, title="", command="", size=None, write=replace(remedy.write, providers=()))
+            write = replace(remedy.write, providers=())
+            key = replace(remedy, title="", command="", size=None, write=write, more=0, is_warned=False)
         alike.setdefault(key, []).append(group)
     joined = []
     for groups in alike.values():
@@ -500,7 +501,9 @@ def _of_providers(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[t
             names = list(dict.fromkeys(other.examined.name for _, other in group))
             sizes = [each[0][0].size for each in groups]
             size = sum(filter(None, sizes)) if None not in sizes else None
-            remedy = replace(one.of_providers(remedy, names), title=remedies.title_of_several(remedy, names), size=size)
+            more, is_warned = sum(each[0][0].more for each in groups), any(each[0][0].is_warned for each in groups)
+            title, whole = remedies.title_of_several(remedy, names), one.of_providers(remedy, names)
+            remedy = replace(whole, title=title, size=size, more=more, is_warned=is_warned)
             group = [(remedy, other) for _, other in group]
         joined.append(group)
     return joined
@@ -529,7 +532,7 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
             unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
         size = None if remedy.is_of_all and has_several.providers and remedy.size else remedy.size
         pruned = remedies.pruned_words(remedy, [other for _, other in group]) if remedy.id in _LOCKING else ""
-        note = clauses(pruned, remedy.note, *unsaid)
+        note = clauses(pruned, remedy.note, remedies.words_of_more(remedy), *unsaid)
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note)
         is_of_some = has_several.roots and len(roots) < len(everywhere)
         names = {other.examined.name for _, other in group}

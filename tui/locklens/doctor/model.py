@@ -309,6 +309,8 @@ class Remedy(Struct, frozen=True):
         is_of_all: True if its command is of all providers of its roots, whatever the cause is of.
         is_partial: True if init fails after it all the same, as its note says.
         is_doubtful: True if the repository speaks for another way, as its note says.
+        more: The number of packages in signed lists that its command locks beside those of the platform.
+        is_warned: True if its Preview warns of these.
     """
 
     id: str
@@ -326,6 +328,8 @@ class Remedy(Struct, frozen=True):
     is_of_all: bool = False
     is_partial: bool = False
     is_doubtful: bool = False
+    more: int = 0
+    is_warned: bool = False
 
 
 class NotOffered(Struct, frozen=True):

@@ -150,20 +150,28 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
         yield from _locked_from_mirror(one, "lock-platform", title, command, assumed)
         return
     missing = frozenset(name for name, zh in x.today.platforms.items() if zh not in x.packed)
-    words, more = "", missing - {platform}
-    if more:
-        number, verb = counted(len(more), "more package"), "is" if len(more) == 1 else "are"
-        warns = ": its Preview warns (LK001)" if x.packed else ""  # a first list adds to none
-        words = f"{number} of the signed list {verb} locked with it{warns}"
+    more, words = len(missing - {platform}), ""
     is_untold = platform not in {"", *x.expected} and len(x.attributed) < len(x.unpacked)
     if is_untold and x.today.platforms.get(platform) in x.packed:
-        words = clauses(words, f"it changes nothing where the h1 of {platform} is locked already")
+        words = f"it changes nothing where the h1 of {platform} is locked already"
     # Of an unknown list it is unknown, too, how much of it is locked.
     is_new, is_reported = bool(missing) or not x.today.platforms, x.is_reported(platform)
     write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if is_new or is_reported else _NONE
     title = f"{title}, {'as the registry reports them' if is_reported else 'from the signed package'}"
     found = one.written("lock-platform", title, cost, one.size_of(platform), write, assumed, words)
-    yield found if platform else replace(found, write=None)
+    is_warned = more > 0 and bool(x.packed)  # a first list adds to none
+    yield replace(found, write=write if platform else None, more=more, is_warned=is_warned)
+
+
+def words_of_more(remedy: Remedy) -> str:
+    """Return what a remedy locks beside the packages of the platform, in a clause; "" for nothing."""
+    if not remedy.more:
+        return ""
+    several = remedy.write is not None and len(remedy.write.providers) > 1
+    lists, them = ("lists", "them") if several else ("list", "it")
+    number, verb = counted(remedy.more, "more package"), "is" if remedy.more == 1 else "are"
+    warns = ": its Preview warns (LK001)" if remedy.is_warned else ""
+    return f"{number} of the signed {lists} {verb} locked with {them}{warns}"
 
 
 def _with_other_platforms(one: Affected) -> Remedy:
