@@ -944,6 +944,29 @@ def test_a_package_that_was_installed_after_the_log_is_not_missing(made: Any, do
     assert not any("is replaced" in (one.get("note") or "") for one in document["remedies"])
 
 
+def test_a_package_is_not_missing_once_each_root_that_a_log_fits_has_it(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-missing"])
+    log, names = folder / "ci.log", ("live/dev", "live/prod", "live/stage")
+    for name in (names[0], names[2]):
+        shutil.copytree(folder / "live/prod", folder / name)
+    write_unpacked(folder / "live/dev/.terraform/providers", ADDRESS, "1.4.2", HERE)
+    log.write_bytes(log.read_bytes())  # later
+    states = []
+    for name in ("live/prod", "live/stage"):
+        document = doctor(folder, "ci.log")
+        states.append((document["state"], document["errors"][0]["roots"]))
+        write_unpacked(folder / name / ".terraform/providers", ADDRESS, "1.4.2", HERE)
+    document = doctor(folder, "ci.log")
+    assert states == [("open", [*names])] * 2, "another root lacks it still"
+    assert (document["state"], document["errors"][0]["roots"]) == ("fixed", ["live/prod", "live/stage"])
+    text = log.read_text("utf-8")
+    log.write_text(f"##[group]Run terraform plan\n{text}", "utf-8")
+    os.utime(log, (1_700_000_000, 1_700_000_000))
+    assert doctor(folder, "ci.log")["state"] == "open", "another machine may lack it"
+    log.write_text(text, "utf-8")
+    assert doctor(folder, "ci.log")["state"] == "open", "a later run lacked it"
+
+
 def test_packages_are_installed_together_with_the_modules_that_are_called(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["plugin-missing"])
     root = folder / "live/prod"

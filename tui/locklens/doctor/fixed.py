@@ -89,7 +89,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind in OF_LACKING:
         return _locked_words(x)
     if kind == "plugin-missing":
-        return _installed_words(x) if _is_of_run(x) and not is_for_twin(entry.address, x.lock, x.configuration) else ""
+        return _came_words(x)
     if kind == "lock-not-updated":
         came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place}){_assumed(x, x.platform)}"
         return came if _newest_without(x, lambda each: each.has_h1) is not None else ""
@@ -130,8 +130,8 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
     """Return what has changed for whichever of the roots failed; "" where that differs.
 
     It is a mirror or plugin cache, which any of them uses, or the entry, where all have the same one. A package that
-    was moved aside in a root is that root's alone. Constraints that differ, and roots that lacked the entry, are judged
-    each by itself.
+    was moved aside in a root is that root's alone; one that was missing came to each. Constraints that differ,
+    and roots that lacked the entry, are judged each by itself.
     """
     if x.message.kind in OF_VERSIONS:
         return _satisfied(x) if x.entry is not None else ""
@@ -139,6 +139,8 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
         return _locked_words(x) if x.entry is not None else ""
     if x.entry is None or x.is_of_other_version:
         return ""
+    if x.message.kind == "plugin-missing":
+        return _came_words(x)
     if filled := _filled_words(x):
         return filled
     if x.message.kind not in OF_HASHES or not _is_told(x, causes):
@@ -441,6 +443,12 @@ def _installed_words(x: Examined) -> str:
     own = _installed_since(x) if x.message.kind == "plugin-missing" else None
     words = "was installed on this machine later than the log, and has a locked hash"
     return f"{own.path} {words}" if own is not None else ""
+
+
+def _came_words(x: Examined) -> str:
+    """Return that a missing package was installed later than the log; "" where it may be missing still."""
+    is_for_other = x.entry is not None and is_for_twin(x.entry.address, x.lock, x.configuration)
+    return _installed_words(x) if _is_of_run(x) and not is_for_other else ""
 
 
 def _before_cover(x: Examined) -> PastEntry | None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from locklens.doctor.fixed import OF_HASHES
 from locklens.hashes import is_of_zip, packages_of
+from locklens.lockfile import pinned
 from locklens.operations.doctor.copies import OF_FOLDERS
 from locklens.project.clifiles import this_platform
 
@@ -70,6 +71,8 @@ class ChangedRoots:
             of_own = self._finder.elsewhere(one, own) if own else [one]
             if own and others:
                 of_own = [replace(each, fitting=(*own, *others)) for each in of_own]
+            if kind == "plugin-missing":
+                of_own = [root for each in of_own for root in self._by_installed(each)]
             found += [each for each in of_own if each not in found]
         return found
 
@@ -138,6 +141,27 @@ class ChangedRoots:
         lock = self._roots.lock(path)
         before = self.locked_before(lock) if self._copies.is_later(lock.path) else None
         return before is not None and before != frozenset(lock.by_address)
+
+    def _by_installed(self, one: DoctorSubject) -> list[DoctorSubject]:
+        """Return a missing package in a root that lacks it still; where none does, in those to which it came since.
+
+        Of a log that another program printed, what is installed here tells nothing.
+        """
+        lacking, came = list[str](), list[str]()
+        for path in one.fitting if self._copies.installed(one.root.path, one.error).is_of_run else ():
+            entry = self._roots.lock(path).entry(one.address)
+            own = list(self._copies.installed_in(path, entry)) if entry is not None else []
+            own = [each for each in own if entry is not None and each.hashes & entry.accepted]
+            if not own:
+                lacking.append(path)
+            elif all(map(self._copies.is_new, own)):
+                came.append(path)
+        like = [path for path in lacking if pinned(self._roots.lock(path).entry(one.address)) == pinned(one.entry)]
+        if not lacking:
+            return self._finder.elsewhere(one, came) if came else [one]
+        if one.root.path in lacking:
+            return [one]
+        return [replace(still, fitting=one.fitting) for still in self._finder.elsewhere(one, (like or lacking)[:1])]
 
     def _altered(self, one: DoctorSubject) -> tuple[list[str], list[str]]:
         """Return the roots that an error fits: where the installed package is not locked, and where it was moved aside.

@@ -247,10 +247,10 @@ class CopyFinder:
                 found += [replace(each, behind=behind) for each in there]
                 behind = method.kind if any(each.platform == platform for each in there) else behind
         found = [replace(each, is_of_run=True) if self._is_named(each, one.message) else each for each in found]
-        found = [replace(each, is_new=self._is_new(each)) for each in found]
+        found = [replace(each, is_new=self.is_new(each)) for each in found]
         return [replace(each, base=self._bound(each.base)) if each.base else each for each in found]
 
-    def _is_new(self, one: FoundPackage) -> bool:
+    def is_new(self, one: FoundPackage) -> bool:
         """True if a copy came to its place later than the log; an installed one, if the tool made it then."""
         place = one.place or self._request.folder / one.path
         return self.is_made_later(place) if one.kind == "installed" else self.is_later(place)
