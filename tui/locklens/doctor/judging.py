@@ -1,32 +1,28 @@
-"""Judges the causes of one error or root, and joins those of several providers and roots, with their fixes. Pure."""
+"""Judges the causes of one error or root, and joins those of several providers and roots. Pure."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from locklens.doctor import copy_causes, lock_causes, locked_states, provider_remedies, remedies, version_remedies
+from locklens.doctor import copy_causes, lock_causes, locked_states
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import cover_since, new_requirements
-from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, TrustCost, most_likely_first
+from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, most_likely_first
 from locklens.doctor.shell import from_top
 from locklens.lines import FilePlace
-from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.configuration import Contributor, constraint_place
 from locklens.selection.choosing import conflicts
-from locklens.text import clauses, counted, listing, shell_words
+from locklens.text import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.doctor.affected import Affected
-    from locklens.doctor.messages import RecognisedError
-    from locklens.doctor.model import Remedy
 
 
 def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, ...]:
@@ -61,11 +57,6 @@ def _of_no_h1(x: Examined) -> tuple[CauseId, ...]:
 def _is_refused(x: Examined) -> bool:
     """True if the tool would refuse the release that the registry has now, where it asks for it."""
     return x.places.asks_registry and x.today.authentication is not None and x.today.authentication.refusal is not None
-
-
-def _is_lost(x: Examined) -> bool:
-    """True if the registry answered that it does not have the release, and neither a mirror nor a copy may do."""
-    return x.today.is_denied and not x.is_of_mirror_alone and x.sound_copy is None
 
 
 _OF_REFUSED = Trait.STOPS_INIT | Trait.OF_SIGNATURE
@@ -392,210 +383,3 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
         is_by_download=any(one.cause.missing != "" and one.cause.is_by_download for one in same),
         as_of=min(moments, default=None),
     )
-
-
-_CERTAIN = 2
-
-
-def _strength(cause: Cause) -> int:
-    """Return `_CERTAIN`, 1 for a likely cause with evidence, or 0 for a likely one by the kind of the error."""
-    return _CERTAIN if cause.verdict is CauseVerdict.YES else int(cause.basis is not Basis.GUESS)
-
-
-def _is_lost_to_tool(one: Affected) -> bool:
-    """True if the wrong tool ran, whose registry lacks a provider: no other version of another one makes init pass."""
-    is_wrong = any(each.id is CauseId.OTHER_TOOL and each.verdict is CauseVerdict.YES for each in one.causes)
-    return is_wrong and one.examined.message.kind == "provider-unknown"
-
-
-def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
-    """Return the remedies for certain and probable causes, each command once, those without a cost in trust first.
-
-    One after which init fails all the same comes after the others, unless these accept what nothing vouches for; so
-    does another run, which ends no other certain error of the log, and a tool that the repository speaks against.
-    """
-    found: dict[object, list[tuple[Remedy, Affected]]] = {}
-    best: dict[RecognisedError | None, int] = {}
-    for one in affected:
-        strengths = (_strength(each) for each in one.causes if each.is_probable)
-        best[one.examined.error] = max(best.get(one.examined.error, 0), *strengths, 0)
-    lost = {one.examined.root for one in affected if _is_lost_to_tool(one)}
-    for one in affected:
-        causes = [each for each in one.causes if each.is_probable]
-        if not one.examined.is_of_root:  # there is no file here that a fix could change
-            causes = [each for each in causes if Trait.OF_HOST in each.traits]
-        weaker = list[Cause]()
-        if one.examined.error is not None:  # beside a stronger cause of its error, a weaker one is of no use
-            weaker = [each for each in causes if _strength(each) != best[one.examined.error]]
-            causes = [each for each in causes if each not in weaker]
-        offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
-        if causes and not offered and one.examined.fitting:  # of one root of several, even a sure cause is likely
-            offered = [remedy for cause in weaker for remedy in BY_ID[cause.id].remedies(one)]
-        if one.examined.root in lost:
-            offered = [each for each in offered if each.id == "use-tool"] or offered
-        if any(Trait.OF_HASHES in cause.traits for cause in causes):
-            copies = list(provider_remedies.copies(one))  # one for another machine helps only where that has a mirror
-            offered = [*(each for each in copies if each.write), *offered, *(each for each in copies if not each.write)]
-        if _is_lost(one.examined):
-            there = [each for each in offered if each.id not in _OF_RELEASE]
-            other = f"Upgrade {one.examined.name} to another version that is listed"
-            offered = there or list(version_remedies.upgrade(one, other) if offered else ())
-        for remedy in offered:  # two causes may have one fix, and roots with one entry are in any order
-            key = remedy.title if remedy.host else remedy.command or remedy.title
-            found.setdefault(frozenset(key.split()), []).append((remedy, one))
-    if not found:  # where today's release is as locked, init tells whether the error has gone
-        sound = (one for one in affected if one.examined.met_release and not one.examined.stale)
-        for one in sound:
-            if one.causes and not one.examined.fitting:
-                found.setdefault(one.next_step, []).append((remedies.run_again(one), one))
-    costs = list(TrustCost)
-    for group in found.values():  # one command for several roots or providers costs what it does where it costs most
-        group.sort(key=lambda pair: -costs.index(pair[0].trust))
-    offers = _kept_first(list(_named(_of_providers(_of_roots(found.values())), affected)))
-    retried = {one.examined.error for group in found.values() for remedy, one in group if remedy.id == "retry"}
-    is_retry_partial = any(strength == _CERTAIN and error not in retried for error, strength in best.items())
-
-    def place(one: Remedy) -> tuple[bool, bool, bool, int]:
-        is_partial = one.is_partial or (is_retry_partial and one.id == "retry")
-        return one.trust is TrustCost.HIGH, is_partial, one.is_doubtful, costs.index(one.trust)
-
-    return tuple(sorted(offers, key=place))
-
-
-def _of_roots(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple[Remedy, Affected]]]:
-    """Return remedies with those as one that differ in nothing but their roots, which require and lock the same."""
-    alike: dict[object, list[tuple[Remedy, Affected]]] = {}
-    for number, group in enumerate(found):
-        remedy, one = group[0]
-        key: object = number
-        if one.is_by_roots(remedy):
-            x = one.examined
-            key = replace(one.in_roots(remedy, ()), size=None, roots=0), x.message.says, x.release, str(x.constraints)
-        alike.setdefault(key, []).extend(group)
-    joined = []
-    for group in alike.values():
-        remedy, one = group[0]
-        roots = list(dict.fromkeys(root for each, other in group for root in _roots_of(each, other)))
-        if len({each.command for each, _ in group}) > 1 and one.is_by_roots(remedy):
-            group = [(replace(one.in_roots(remedy, roots), roots=each.roots), other) for each, other in group]  # noqa: PLW2901
-        joined.append(group)
-    return joined
-
-
-def _of_providers(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple[Remedy, Affected]]]:
-    """Return remedies with those as one that lock or restore providers of the same roots in the same way."""
-    alike: dict[object, list[list[tuple[Remedy, Affected]]]] = {}
-    for number, group in enumerate(found):
-        remedy, one = group[0]
-        key: object = number
-        if remedy.id in _OF_SEVERAL and remedy.write is not None and one.is_by_words(remedy):
-            # The title names the provider, or its version.
-            write = replace(remedy.write, providers=())
-            key = replace(remedy, title="", command="", size=None, write=write, more=0, is_warned=False)
-        alike.setdefault(key, []).append(group)
-    joined = []
-    for groups in alike.values():
-        group = [pair for each in groups for pair in each]
-        if len(groups) > 1:
-            remedy, one = group[0]
-            names = list(dict.fromkeys(other.examined.name for _, other in group))
-            sizes = [each[0][0].size for each in groups]
-            size = sum(filter(None, sizes)) if None not in sizes else None
-            more, is_warned = sum(each[0][0].more for each in groups), any(each[0][0].is_warned for each in groups)
-            title, whole = remedies.title_of_several(remedy, names), one.of_providers(remedy, names)
-            remedy = replace(whole, title=title, size=size, more=more, is_warned=is_warned)
-            group = [(remedy, other) for _, other in group]
-        joined.append(group)
-    return joined
-
-
-def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Sequence[Affected]) -> Iterator[Remedy]:
-    """Yield each remedy once, with the providers and roots that it is of, and what its reader has to know."""
-    has_several = Several.among(affected)
-    everywhere, everyone = {root for one in affected for root in one.roots}, {one.examined.name for one in affected}
-    titles = Counter(group[0][0].title for group in found)
-    written = {
-        (one.examined.name, root) for group in found for each, one in group if each.write for root in each.write.roots
-    }
-    for group in found:
-        remedy, one = group[0]
-        roots = {root: None for each, other in group for root in _roots_of(each, other)}
-        several = replace(has_several, providers=has_several.providers and not remedy.is_of_all)
-        subject = several.subject((other.examined for _, other in group), list(roots))
-        if one.examined.fitting and len(roots) == 1:
-            place, write = one.path(*roots), remedy.write
-            write = replace(write, next_step=_in_root(write.next_step, place)) if write is not None else None
-            remedy = replace(remedy, command=_in_root(remedy.command, place), write=write)
-        unsaid = stand_ins(remedy)
-        left = {name for name, root in written if root in roots} - {other.examined.name for _, other in group}
-        if remedy.write and (others := sorted(left)):
-            unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
-        size = None if remedy.is_of_all and has_several.providers and remedy.size else remedy.size
-        pruned = remedies.pruned_words(remedy, [other for _, other in group]) if remedy.id in _LOCKING else ""
-        note = clauses(pruned, remedy.note, remedies.words_of_more(remedy), *unsaid)
-        remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note)
-        is_of_some = has_several.roots and len(roots) < len(everywhere)
-        names = {other.examined.name for _, other in group}
-        is_told = remedy.host or remedy.is_of_all or all(name in remedy.title for name in names)
-        is_of_some |= has_several.providers and not is_told and names != everyone
-        is_named = subject and (titles[remedy.title] > 1 or one.examined.fitting or is_of_some)
-        yield replace(remedy, subject=subject) if is_named else remedy
-
-
-def _in_root(command: str, root: str) -> str:
-    """Return a command line with a root in the place of ROOT."""
-    for option in ("-chdir=", "--root="):
-        command = command.replace(f"{option}ROOT", shell_words([f"{option}{root}"]))
-    return command
-
-
-def _kept_first(remedies: Sequence[Remedy]) -> list[Remedy]:
-    """Return remedies in an order in which none replaces a package that a later one moves aside, to keep it.
-
-    What fetches one package fetches those of all providers, so that the last remedy that moves any aside does it alone.
-    """
-    kept = [remedy for remedy in remedies if KEPT_ASIDE in remedy.command]
-    late = [remedy for remedy in remedies if kept and remedy not in kept and remedy.id in _FETCHING]
-    found = []
-    for remedy in remedies:
-        moving, _, fetching = remedy.command.rpartition(" && ")
-        later = kept[kept.index(remedy) + 1 :] if remedy in kept else []
-        if any(fetching and one.command.endswith(f" && {fetching}") for one in later):
-            write = replace(remedy.write, next_step="") if remedy.write is not None else None
-            note = clauses(remedy.note, "a later fix fetches the package again")
-            found.append(replace(remedy, command=moving, note=note, write=write))
-        elif remedy not in late:
-            found.append(remedy)
-    return [*found, *late]
-
-
-_OF_RELEASE = frozenset({"lock-platform", "accept-republished", "reinstall", "replace-copy"})
-"""Fixes whose commands need the locked release, or a package of it, from the place that has it."""
-
-_OF_SEVERAL = frozenset({"lock", "lock-platform", "prune", "restore-entry"})
-"""Fixes whose commands take several providers."""
-
-_LOCKING = frozenset({"change-constraint", "lock", "restore-entry", "upgrade"})
-"""Fixes whose commands write entries, and remove none."""
-
-_FETCHING = frozenset({"reinstall", "fill-mirror", "retry", "run-again", "use-tool"})
-"""Fixes whose commands fetch each package that is not the locked one, and replace what is in its place."""
-
-
-def _roots_of(remedy: Remedy, one: Affected) -> Sequence[str]:
-    """Return the roots that a remedy is named for: of those that a log fits, the ones that it changes."""
-    roots = one.alone.roots if one.examined.fitting else one.roots[: remedy.roots]
-    written = remedy.write.roots if remedy.write is not None else roots
-    return [root for root in roots if root in written] or written
-
-
-def stand_ins(remedy: Remedy) -> list[str]:
-    """Return what the words stand for that the reader of a remedy has to fill in, where its note does not say that."""
-    return [words for word, words in _STANDS_FOR.items() if word in f"{remedy.command} " and word not in remedy.note]
-
-
-_STANDS_FOR = {
-    "OS_ARCH": "OS_ARCH stands for the platform of the runner, such as linux_amd64",
-    "=ROOT ": "ROOT stands for the root that failed, which the log does not tell",
-}
-"""What the words of a command line stand for that its reader has to fill in."""

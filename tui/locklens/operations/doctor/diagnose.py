@@ -13,9 +13,10 @@ from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import not_offered_for
 from locklens.doctor.cleaning import MOST_BYTES, MOST_LINES
 from locklens.doctor.fixed import awaits_init
-from locklens.doctor.judging import Several, joined_causes, remedies_for, requirements_at_fault, stand_ins
+from locklens.doctor.judging import Several, joined_causes, requirements_at_fault
 from locklens.doctor.messages import ReadLog
 from locklens.doctor.model import CauseId, Diagnosis, ErrorPlace, Incident
+from locklens.doctor.offering import remedies_for, stand_ins
 from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.recognising import read_log
 from locklens.doctor.remedies import run_again, run_command_again
