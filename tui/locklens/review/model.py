@@ -265,8 +265,8 @@ class Change(Struct, frozen=True):
         elsewhere: For kind NEW_PROVIDER, what other roots of the base lock of it; None for nothing.
         advisories: Those of both versions, as far as they are known; None without a database.
         builds: How the packages of the new version were built; None if none of them was inspected.
-        restored_from: Where packages are removed from a version that stays, the commit of the base's history that locks
-            exactly those which are left; "" if none is known.
+        restored_from: Where the release was published again, or locked with other hashes, the commit of the base's
+            history that locks exactly the packages which are left; "" if none is known.
         lender: A commit that locks another version with some of the `zh` that are foreign to the new one; None if none
             is known.
     """
