@@ -30,8 +30,8 @@ __all__ = ["top"]
 OFFERED = {"aws": "5.0.0 5.1.0 5.2.0 6.0.0", "tls": "4.0.0 4.1.0"}
 
 
-def pick(root: str, name: str, version: str) -> SelectedVersion:
-    return SelectedVersion(root, address(name), Version.parse(version))
+def pick(root: str, name: str, version: str, *, edits: bool = True) -> SelectedVersion:
+    return SelectedVersion(root, address(name), Version.parse(version), edits=edits)
 
 
 def upgrade(where: Path, *picks: SelectedVersion) -> Upgrade:
@@ -57,6 +57,16 @@ def three(top: Path) -> Path:
         lay(top, {f"{root}/main.tf": call + requiring(tls="~> 4.0"), f"{root}/{LOCK}": lock})
     lay(top, {"c/main.tf": requiring(aws=">= 5.0", tls="~> 4.0"), f"c/{LOCK}": lock})
     return top
+
+
+def test_a_constraint_is_edited_for_those_picks_alone_that_it_excluded_when_they_were_selected(three: Path) -> None:
+    before = contents(three)
+    plan = planned(three, pick("a", "aws", "6.0.0", edits=False), pick("a", "tls", "4.1.0"))
+    (failure,) = plan.failures
+    assert failure.detail.startswith("6.0.0 does not satisfy ~> 5.0")
+    assert failure.hint == "it was selected without an edit: select it again on Upgrade"
+    assert contents(three) == before
+    assert [file.path for file in plan.proposal.files] == []
 
 
 def test_picks_may_differ_by_root(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -744,7 +744,7 @@ def test_what_a_failed_root_edited_is_edited_for_the_next(top: Path) -> None:
     lay(top, {f"c/{LOCK}": [entry("aws", "5.1.0", "5.1.0")]})
     shelf = Shelf(OFFERED)
     shelf.broken = frozenset({"tls"})
-    picks = [SelectedVersion(root, address("aws"), Version.parse("6.0.0")) for root in "abc"]
+    picks = [SelectedVersion(root, address("aws"), Version.parse("6.0.0"), edits=True) for root in "abc"]
     picks.append(SelectedVersion("b", address("tls"), Version.parse("4.1.0")))
     where = Scope(top, ("a", "b", "c"))
     plan = Upgrade(where, edits_constraints=True, picks=tuple(picks)).plan(shelf)

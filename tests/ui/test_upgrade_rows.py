@@ -435,7 +435,7 @@ def test_versions_that_are_stepped_to() -> None:
     up = of.moved([HELD], 1)
     row = rows(up)[1]
     assert (row.mark, row.target.text, row.note.text) == ("[ ]", "2.0.0*", "*edit a/main.tf:1")
-    assert up.toggled([HELD]).picks == (SelectedVersion("a", HELD.address, parsed("2.0.0")),)
+    assert up.toggled([HELD]).picks == (SelectedVersion("a", HELD.address, parsed("2.0.0"), edits=True),)
     assert up.toggled([HELD]).moved([HELD], -1).picks == ()  # back at the locked version nothing moves
     assert up.moved([HELD], 1) == up
     assert of.moved([HELD], -1).stepped == {("a", HELD.address): parsed("1.0.0")}

@@ -102,7 +102,10 @@ class UpgradeSelection(Struct, frozen=True):
     @property
     def picks(self) -> tuple[SelectedVersion, ...]:
         """The selected versions, as a plan takes them."""
-        return tuple(SelectedVersion(offer.root, offer.address, choice.version) for offer, choice in self.choices)
+        return tuple(
+            SelectedVersion(offer.root, offer.address, choice.version, edits=not choice.is_in_range)
+            for offer, choice in self.choices
+        )
 
     @property
     def has_unread(self) -> bool:

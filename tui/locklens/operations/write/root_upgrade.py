@@ -54,11 +54,13 @@ class SelectedVersion(Struct, frozen=True):
 
     Attributes:
         version: The version; None for the newest that satisfies the constraints and the policy.
+        edits: True if constraints excluded it when it was selected, so that they may be rewritten.
     """
 
     root: str
     address: ProviderAddress
     version: Version | None
+    edits: bool = False
 
 
 class UpgradeRequest(Struct, frozen=True):
@@ -327,7 +329,7 @@ class RootUpgrade:
             return self._named_version(address, version, offered)
         locked = entry.version if entry else None
         eligible = permitted(offered, self._held(address, offered), locked)
-        if self._request.edits_constraints:
+        if self._may_edit(address):
             usable = [listed for listed in eligible if listed.has_supported_protocol]
             best = newest_of(requirements, usable, locked).overall
             if best is not None and (locked is None or best.compare(locked) > 0):
@@ -403,15 +405,21 @@ class RootUpgrade:
             raise NotFoundError(f"version {version} is not offered", address=str(address), hint=hint)
         if not combined(requirements).admits(version):
             excluding = [str(hold) for hold in holds_against(version, requirements) if hold.demand is not None]
-            if excluding and not self._request.edits_constraints:
+            if excluding and not self._may_edit(address):
                 hint = self._rewriting.objection(address, version)
-                hint = hint or "--edit-constraints rewrites the constraint in place"
+                again = "it was selected without an edit: select it again on Upgrade"
+                hint = hint or (again if self._request.picks else "--edit-constraints rewrites the constraint in place")
                 raise ConfigurationError(f"{version} does not satisfy {'; '.join(excluding)}", hint=hint)
             self._rewriting.edit(address, version)
         elif entry is not None and entry.version == version and address not in self._migrated:
             self._remark(address, f"already locked at {version}")
             return None
         return version
+
+    def _may_edit(self, address: ProviderAddress) -> bool:
+        """True if constraints on a provider may be rewritten: of all providers, or of the picks that say so."""
+        own = (pick for pick in self._request.picks if (pick.root, pick.address) == (self.path, address))
+        return any(pick.edits for pick in own) if self._request.picks else self._request.edits_constraints
 
     def _why_not_newer(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> str:
         entry = self._locked[address]

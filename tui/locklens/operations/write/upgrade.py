@@ -43,13 +43,12 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         allows_missing: bool = False,
         left_out: tuple[LeftOut, ...] = (),
     ) -> Self:
-        """Return the upgrade to selected versions; where all are named, a constraint that excludes one is edited."""
+        """Return the upgrade to selected versions; constraints are edited for those alone which say so."""
         assert picks, "without picks everything would move"
         scope = where(dict.fromkeys(pick.root for pick in picks))
-        are_named = all(pick.version is not None for pick in picks)
         return cls(
             scope,
-            edits_constraints=are_named,
+            edits_constraints=any(pick.edits for pick in picks),
             allows_missing=allows_missing,
             picks=tuple(picks),
             policy=policy or Policy(),

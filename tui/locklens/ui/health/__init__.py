@@ -346,7 +346,7 @@ class HealthScreen(MarkingScreen[str]):
     def _upgrade(self, found: CheckRemedy, health: Health) -> Upgrade:
         where, policy = partial(self.source.where, Path(health.top)), health.review.policy
         picks = tuple(
-            SelectedVersion(root, address, Version.parse(version) if version else None)
+            SelectedVersion(root, address, Version.parse(version) if version else None, edits=bool(version))
             for fix in found.fixes
             for root in fix.roots
             for address, version in zip(fix.providers, fix.versions or [""] * len(fix.providers), strict=True)
