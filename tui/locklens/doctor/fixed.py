@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor import is_for_twin, locked_states
+from locklens.doctor import locked_states
+from locklens.doctor.arrivals import (
+    assumed_words,
+    came_words,
+    exchanged_words,
+    filled_words,
+    installed_words,
+    is_of_run,
+    of_other_machine,
+)
 from locklens.doctor.messages import MODULE_MISSING, OF_LACKING, OF_VERSIONS
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath
-from locklens.doctor.redacting import redacted
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.lockfile import pinned
 from locklens.lockfile.update import migrated
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.doctor import FoundPackage, PastEntry
+    from locklens.doctor import PastEntry
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause
 
@@ -61,7 +68,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind == MODULE_MISSING and x.history.was_required:
         return f"{x.own_root} no longer calls module {x.message.call}"
     if kind == MODULE_MISSING:
-        return _installed_words(x) if _is_of_run(x) else ""
+        return installed_words(x) if is_of_run(x) else ""
     if kind == "lock-invalid":
         return _readable_words(x) if x.history.is_repaired else ""
     if kind == "readonly-changed":
@@ -89,35 +96,17 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind in OF_LACKING:
         return _locked_words(x)
     if kind == "plugin-missing":
-        return _came_words(x)
+        return came_words(x)
     if kind == "lock-not-updated":
-        came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place}){_assumed(x, x.platform)}"
+        came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place}){assumed_words(x, x.platform)}"
         return came if _newest_without(x, lambda each: each.has_h1) is not None else ""
     if kind == "lock-incomplete":
         return f"{x.release} has hashes of more than one platform now ({place})" if _is_completed(x) else ""
     if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
-        return "" if _speaks(x, causes) else _exchanged(x)
-    if filled := _filled_words(x):
+        return "" if _speaks(x, causes) else exchanged_words(x)
+    if filled := filled_words(x):
         return filled
     return _changed(x, causes) if kind in OF_HASHES and _is_told(x, causes) else ""
-
-
-def _filled_words(x: Examined) -> str:
-    """Return that a mirror, which any root would use, has the package now that the run did not find there; else ""."""
-    if x.is_of_server and x.today.served is not None:
-        mirror = x.failing_mirror or x.places.oci_mirror or x.places.servers[0].place
-        return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now{_assumed(x, x.places.machine)}"
-    healed = _healed_mirror(x)
-    return _accepted_words(x, healed) if healed is not None and _is_of_run(x) else ""
-
-
-def _healed_mirror(x: Examined) -> FoundPackage | None:
-    """Return the copy that came to the mirror of a run later than the log, where that is what it lacked; else None."""
-    is_gone = x.message.kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror
-    is_any = is_gone and not x.message.own_folders
-    if not (x.message.is_of_local_file or is_gone or x.message.kind == "not-in-sources"):
-        return None
-    return next((one for one in x.sound_mirrors if one.is_new and (is_any or one.is_of_run)), None)
 
 
 def obstacle_words(x: Examined) -> str:
@@ -140,8 +129,8 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
     if x.entry is None or x.is_of_other_version:
         return ""
     if x.message.kind == "plugin-missing":
-        return _came_words(x)
-    if filled := _filled_words(x):
+        return came_words(x)
+    if filled := filled_words(x):
         return filled
     if x.message.kind not in OF_HASHES or not _is_told(x, causes):
         return ""
@@ -149,7 +138,7 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
     is_same = all(pinned(one) == pinned(x.entry) for one in others)
     if is_same and _before_cover(x) is not None and not x.places.replaced:
         return _changed(x, causes)
-    return _exchanged(x) if x.places.is_mirror_replaced or not x.places.replaced else ""
+    return exchanged_words(x) if x.places.is_mirror_replaced or not x.places.replaced else ""
 
 
 def new_requirements(x: Examined) -> frozenset[ProviderAddress]:
@@ -218,7 +207,7 @@ def _met_locked(x: Examined) -> bool:
     if x.address in x.searched_by_run:
         return False
     was = next((one for one in x.history.states if one.is_of(x.message.version)), None)
-    return was is not None and (x.address in x.reused_by_run or _is_later(x, _next_after(x, was)))
+    return was is not None and (x.address in x.reused_by_run or x.history.is_after_log(x.history.next_after(was)))
 
 
 def _was_absent(x: Examined) -> bool:
@@ -266,7 +255,7 @@ def _listed_words(x: Examined) -> str:
 def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     """Return how hashes or folders have changed, where nothing speaks for a cause any more."""
     before = _before_cover(x)
-    assumed = _assumed(x, x.platform)
+    assumed = assumed_words(x, x.platform)
     words = f"{_added_words(x, before) or _written_words(x)}{assumed}" if before is not None else ""
     if before is not None and before.entry is not None and _accepts_release(x):
         if not before.commit:
@@ -279,7 +268,7 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     if x.origins.earlier is not None and x.today.earlier_host and _accepts_release(x):
         was = f"commit {x.origins.earlier.commit[:12]} has those of {x.today.earlier_host}"
         return f"{x.release} has the hashes of its own registry, where {was}{assumed}"
-    exchanged = _exchanged(x)
+    exchanged = exchanged_words(x)
     if exchanged and (x.places.is_mirror_replaced or not x.places.replaced):
         return exchanged  # whatever else is so, a copy that the lock file accepts is where the run looks
     if _speaks(x, causes):
@@ -354,7 +343,7 @@ def _edited_words(x: Examined) -> str:
 def _again_of_commit(x: Examined, was: PastEntry) -> str:
     """Return the older commit whose hashes the entry has again, later than the log, instead of wrong ones; else ""."""
     path = x.incident.path
-    if not _is_later(x, _next_after(x, was)) or not x.packed or (path is not None and path.is_unpacked):
+    if not x.history.is_after_log(x.history.next_after(was)) or not x.packed or (path is not None and path.is_unpacked):
         return ""
     older = x.history.states[x.history.states.index(was) + 1 :]
     version = x.entry.version if x.entry is not None else ""
@@ -368,104 +357,13 @@ def _speaks(x: Examined, causes: Sequence[Cause]) -> bool:
     return any(cause.is_probable and cause.basis is not Basis.GUESS for cause in rest)
 
 
-def _exchanged(x: Examined) -> str:
-    """Return which folder was moved aside, or has a locked hash now; "" where neither is so."""
-    if x.places.is_mirror_replaced:  # init of another machine needs the mirror's own copy, whatever is installed here
-        filled = x.sound_mirror
-        return _replaced_words(x, filled) if filled else ""
-    if (own := _reinstalled(x)) is not None:
-        return _replaced_words(x, own)
-    if x.places.replaced:
-        places = (one for one in x.places.packages if one.kind in _SHARED)
-        can_come_again = x.places.asks_registry or any(one.hashes & x.locked for one in places)
-        return f"{x.places.replaced} was moved aside" if can_come_again else ""
-    repaired = _repaired(x)
-    return _accepted_words(x, repaired) if repaired is not None else ""
-
-
-def _accepted_words(x: Examined, copy: FoundPackage) -> str:
-    """Return that the lock file accepts the copy which the failing run would get now."""
-    return f"{copy.path} has a locked hash now{_assumed(x, copy.platform)}"
-
-
-def _assumed(x: Examined, platform: str) -> str:
-    """Return that the run is assumed to need a copy of this platform, as the end of a clause; "" where it is told."""
-    return f"; that the failing run was on {platform} is assumed" if platform and x.is_platform_assumed else ""
-
-
-def _replaced_words(x: Examined, now: FoundPackage) -> str:
-    """Return that a package was moved aside, and that the one which the run uses now has a locked hash."""
-    shown = "what is there now" if now.path == x.places.replaced else now.path
-    assumed = _assumed(x, now.platform) if x.places.is_mirror_replaced else ""
-    return f"{x.places.replaced} was moved aside, and {shown} has a locked hash{assumed}"
-
-
-def _reinstalled(x: Examined) -> FoundPackage | None:
-    """Return the root's own copy that the lock file accepts, where another one was moved aside; else None."""
-    if not x.places.replaced or x.places.is_mirror_replaced:
-        return None
-    return next((one for one in x.places.packages if one.is_of_root and one.hashes & x.locked), None)
-
-
-def awaits_init(x: Examined) -> bool:
-    """True unless another command than init failed, and the root has its package already, or needs none."""
-    if x.message.command != "init":
-        return False
-    if x.message.kind == "plugin-missing" and not x.is_of_other_version:
-        return _installed_since(x) is None
-    return x.message.kind != "cached-package" or _reinstalled(x) is None or x.lacking_modules != ""
-
-
-def _installed_since(x: Examined) -> FoundPackage | None:
-    """Return the root's own copy that was installed later than the log, and has a locked hash; else None.
-
-    Without the modules, it ends nothing: the command that failed fails again.
-    """
-    if x.lacking_modules:
-        return None
-    own = (one for one in x.of_kind("installed") if one.is_of_root and one.is_new)
-    return next((one for one in own if one.hashes & x.locked), None)
-
-
-def _is_of_run(x: Examined) -> bool:
-    """True unless the log may be of another machine, whose installed packages and modules are not here."""
-    return x.places.installed is None or x.places.installed.is_of_run
-
-
-def _installed_words(x: Examined) -> str:
-    """Return what was installed on this machine later than the log, where that is what the run lacked; else ""."""
-    if x.message.kind == MODULE_MISSING:
-        installed = x.places.installed
-        if installed is None or not installed.has_new_call or installed.lacking:
-            return ""
-        words = "which was written later than the log, lists module"
-        return f"on this machine, {installed.modules}, {words} {x.message.call}"
-    own = _installed_since(x) if x.message.kind == "plugin-missing" else None
-    words = "was installed on this machine later than the log, and has a locked hash"
-    return f"{own.path} {words}" if own is not None else ""
-
-
-def _came_words(x: Examined) -> str:
-    """Return that a missing package was installed later than the log; "" where it may be missing still."""
-    is_for_other = x.entry is not None and is_for_twin(x.entry.address, x.lock, x.configuration)
-    return _installed_words(x) if _is_of_run(x) and not is_for_other else ""
-
-
 def _before_cover(x: Examined) -> PastEntry | None:
     """Return the earlier state of the entry in `cover_since`, where the failing run is known to be before the present.
 
     A change that is not committed counts as later than the run.
     """
     before, after = cover_since(x)
-    return before if _is_later(x, after) else None
-
-
-def _is_later(x: Examined, state: PastEntry | None) -> bool:
-    """True if a state of the entry is known to be later than the log, as one that is not committed is taken to be."""
-    return state is None or (x.history.logged != "" and state.date[:_SECONDS] >= x.history.logged[:_SECONDS])
-
-
-_SECONDS = len("2026-01-01T00:00:00")
+    return before if x.history.is_after_log(after) else None
 
 
 def cover_since(x: Examined) -> tuple[PastEntry | None, PastEntry | None]:
@@ -477,14 +375,7 @@ def cover_since(x: Examined) -> tuple[PastEntry | None, PastEntry | None]:
     before = _newest_without(x, _covers)
     if before is None or not _has_more(x, before):
         return None, None
-    return before, _next_after(x, before)
-
-
-def _next_after(x: Examined, before: PastEntry) -> PastEntry | None:
-    """Return the state of the entry that a commit made of an earlier one; None where no commit did."""
-    history = next((one for one in (x.history.states, *x.history.elsewhere) if before in one), ())
-    number = history.index(before) if history else 0
-    return history[number - 1] if number else None
+    return before, x.history.next_after(before)
 
 
 def _has_more(x: Examined, before: PastEntry) -> bool:
@@ -541,12 +432,12 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return a note on an entry that was changed since an earlier state, where that need not end the error."""
     if x.is_of_other_version:
         return ""
-    if words := _of_other_machine(x):
+    if words := of_other_machine(x):
         return words
     if x.fitting:
         return ""
     if x.message.kind in OF_LACKING | {"readonly-changed"}:
-        is_later = x.history.is_later and x.entry is not None and _is_of_run(x)
+        is_later = x.history.is_later and x.entry is not None and is_of_run(x)
         since = f"{x.lock.path} was written here later than the log, as git restore or a checkout does"
         return f"{since}: {_over(x, 'that')}" if is_later else ""
     lacking, after = cover_since(x) if x.message.kind in OF_HASHES else (None, None)
@@ -577,20 +468,6 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     return words if is_certain else f"{words}: {ask}"
 
 
-def _of_other_machine(x: Examined) -> str:
-    """Return a note on what came later than the log, where the log may be of another machine; "" for none."""
-    if _is_of_run(x):
-        return ""
-    installed, words = x.places.installed, ""
-    healed = _healed_mirror(x) or next((one for one in _accepted_copies(x) if one.is_new), None)
-    if installed is not None and not x.fitting and _installed_words(x):
-        words = f"what was installed in {posixpath.dirname(installed.shown)} later than the log"
-    elif healed is not None:
-        words = f"{healed.path}, which is newer than the log and has a locked hash,"
-    because = "another program printed the log, whose machine or container may have a folder of its own"
-    return f"{words} does not end the error: {because}" if words else ""
-
-
 def _over(x: Examined, change: str) -> str:
     """Return that only the error of a run before a change is over; init passes then, where nothing else stops it."""
     again = "" if obstacle_words(x) else " (run init again)"
@@ -599,7 +476,7 @@ def _over(x: Examined, change: str) -> str:
 
 def _more_words(x: Examined, before: PastEntry) -> str:
     """Return what was done to an earlier state of the entry, and by which commit."""
-    added, after = x.locked - before.accepted, _next_after(x, before)
+    added, after = x.locked - before.accepted, x.history.next_after(before)
     unpacked = hashes_of_files(added)
     platforms = sorted({x.attributed[text] for text in unpacked if text in x.attributed})
     of_h1 = f", with the h1 of {listing(platforms)}," if platforms else ""
@@ -613,50 +490,6 @@ def _more_words(x: Examined, before: PastEntry) -> str:
         return f"{x.lock.path} was changed {since}{of_h1.removesuffix(',')}"
     of_commit = f" of commit {before.commit[:12]}" if before.commit else ""
     return f"{who} added {counts}{of_h1} to the hashes{of_commit} for {x.release} ({x.place})"
-
-
-def _repaired(x: Examined) -> FoundPackage | None:
-    """Return the copy that the failing run would get now, where the lock file accepts it; None where nothing tells.
-
-    It came later than the log, or the lock file accepts it since.
-    """
-    used = _accepted_copies(x)
-    is_later = _is_of_run(x) and any(one.is_new for one in used)
-    return used[0] if used and (is_later or _is_accepted_since(x, used)) else None
-
-
-def _accepted_copies(x: Examined) -> tuple[FoundPackage, ...]:
-    """Return the copies in the place that the failing run used, where the lock file accepts all of them; else ().
-
-    That is a mirror or plugin cache that the user names, or the settings as the only place to install from.
-    """
-    path = x.incident.path
-    if path is None or not (path.is_mirror or path is PackagePath.PLUGIN_CACHE):
-        return ()
-    kinds = ("mirror",) if path.is_mirror and x.message.kind != "local-package" else _SHARED
-    copies = x.of_kind(*kinds) if path.is_mirror else x.of_kind("plugin-cache")
-    is_only = not x.places.asks_registry and not x.places.servers
-    place = x.message.place
-    used = tuple(
-        one
-        for one in copies
-        if one.is_of_run
-        or (is_only and path.is_mirror)
-        or (path is PackagePath.PLUGIN_CACHE and place and f"{redacted(one.place)}/".startswith(f"{place}/"))
-    )
-    return used if all(one.hashes & x.locked for one in used) else ()
-
-
-def _is_accepted_since(x: Examined, copies: Sequence[FoundPackage]) -> bool:
-    """True if the entry before the present one, which is later than the log, did not accept some copies."""
-    was = next(iter(x.origins.earlier_states), None)
-    return (
-        was is not None and not all(one.hashes & was.accepted for one in copies) and _is_later(x, _next_after(x, was))
-    )
-
-
-_SHARED = ("mirror", "plugin-cache")
-"""Places of local packages, as the tools call unpacked ones."""
 
 
 def _accepts_release(x: Examined) -> bool:

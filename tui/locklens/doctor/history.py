@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from locklens.doctor import ElsewhereEntry, PastEntry
     from locklens.lockfile import LockEntry
 
+_SECONDS = len("2026-01-01T00:00:00")
+
 
 class EntryHistory(Struct, frozen=True):
     """The past of one provider in one root.
@@ -85,3 +87,13 @@ class EntryHistory(Struct, frozen=True):
     is_ignored: bool = False
     left: ElsewhereEntry | None = None
     left_by: str = ""
+
+    def is_after_log(self, state: PastEntry | None) -> bool:
+        """True if a state of the entry is known to be later than the log, as one without a commit is taken to be."""
+        return state is None or (self.logged != "" and state.date[:_SECONDS] >= self.logged[:_SECONDS])
+
+    def next_after(self, before: PastEntry) -> PastEntry | None:
+        """Return the state of the entry that a commit made of an earlier one; None where no commit did."""
+        history = next((one for one in (self.states, *self.elsewhere) if before in one), ())
+        number = history.index(before) if history else 0
+        return history[number - 1] if number else None

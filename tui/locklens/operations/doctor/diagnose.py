@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
+from locklens.doctor.arrivals import awaits_init
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import not_offered_for
 from locklens.doctor.cleaning import MOST_BYTES, MOST_LINES
-from locklens.doctor.fixed import awaits_init
 from locklens.doctor.judging import Several, joined_causes, requirements_at_fault
 from locklens.doctor.messages import ReadLog
 from locklens.doctor.model import CauseId, Diagnosis, ErrorPlace, Incident
