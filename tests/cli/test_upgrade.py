@@ -103,6 +103,19 @@ def test_the_list_as_json(upgrade: Run, top: Path) -> None:
     assert (top / "a" / LOCK).read_bytes() == before
 
 
+def test_the_signer_of_every_listed_upgrade_is_looked_up(
+    upgrade: Run, top: Path, registry: DemoRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("locklens.operations.upgrades.selection._LOOKED_UP", 0)  # Of the screen; as with many releases.
+    monkeypatch.setattr(registry, "faults", Faults())
+    registry.faults.add(Fault.NOT_FOUND, step=Step.DATES)
+    registry.faults.add(Fault.OTHER_SIGNER, f"{HOST}/acme/demo", "1.1.0")
+    found = {one["provider"].rpartition("/")[2]: one for one in document(upgrade, "--all-roots")["candidates"]}
+    assert (found["demo"]["safe"], found["demo"]["signer_changed"]) == (False, True), "in need of a decision already"
+    assert found["other"]["signer_changed"] is False
+    assert "not looked up" not in upgrade("--list", "--all-roots")[1]
+
+
 def test_the_list_as_text(upgrade: Run, top: Path) -> None:
     status, out, _ = upgrade("--list", "--root", "a")
     assert status == 0

@@ -150,6 +150,25 @@ def test_no_upgrade_is_promised_before_its_signer_was_looked_up() -> None:
     assert head_of(of.with_known([new, old])).endswith("in 1 root  1 can upgrade  1 held back")
 
 
+def test_a_signer_that_is_not_looked_up_is_said_in_every_grouping() -> None:
+    """The roots of one release used up the bound, and a row beyond it looked like any that can upgrade."""
+    many = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root=f"root-{number:02}", name="common") for number in range(70)]
+    last = offer("1.0.0:90 1.1.0:40", "~> 1.0", root="z", name="last")
+    of = selection_of(*many, last)
+    assert {release.address for release in of.unknown_releases(())} == {many[0].address, last.address}
+    assert {row.signer.text for row in rows(of, By.ROOT)} == {""}
+    distinct = [offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a", name=f"p{number:02}") for number in range(70)]
+    of = selection_of(*distinct, last)
+    assert len(of.unknown_releases(())) == 60
+    for by in By:
+        row = next(row for row in rows(of, by) if row.offer == last)
+        assert (row.signer, _key_sign(row).text) == (Span("not looked up", Role.WARN), "?")
+        assert next(row for row in rows(of, by) if row.offer == distinct[0]).signer.text == ""
+    assert of.toggled([last]).left_out == of.left_out - {last.key}
+    known_now = of.with_known([known(last, version, ALICE) for version in ("1.0.0", "1.1.0")])
+    assert next(row for row in rows(known_now) if row.offer == last).signer.text == "same key"
+
+
 def test_no_upgrade_is_promised_where_its_signer_cannot_be_looked_up() -> None:
     new, trouble = known(READY, "1.1.0", ALICE), LookupFailure("registry.terraform.io does not answer")
     silent = replace(new, facts=ReleaseFacts(new.facts.id, trouble=trouble))

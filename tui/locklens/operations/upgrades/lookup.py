@@ -247,7 +247,7 @@ def survey_upgrades(
     selection = selection.with_safe(selection.safe)
     dropped: tuple[UpgradeCandidates, ...] = ()
     if candidates.network is not None:
-        releases = selection.unknown_releases(())
+        releases = selection.unknown_releases(selection.offers.providers)
         known = tuple(look_up_releases(releases, candidates.network, candidates.base))
         selection, dropped = selection.with_known(known).without_suspects()
     return UpgradeSurvey(review, top, selection, dropped)

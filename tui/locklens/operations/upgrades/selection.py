@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
 _LOOKED_UP = 60
-"""Available upgrades whose signers are looked up although they are neither highlighted nor selected."""
+"""Releases of available upgrades whose signers are looked up although they are neither highlighted nor selected."""
 
 
 class UpgradeSelection(Struct, frozen=True):
@@ -144,17 +144,27 @@ class UpgradeSelection(Struct, frozen=True):
         return replace(self, selected=self.selected - keys, as_safe=self.as_safe - keys), suspects
 
     def unknown_releases(self, first: Iterable[UpgradeCandidates]) -> tuple[ReleaseId, ...]:
-        """Return the releases to look up: of `first`, of the selected providers, of the available upgrades."""
-        selected_offers = (offer for offer, _ in self.choices)
-        ready = [offer for offer in self.offers.providers if self.recommendation(offer).state is Eligibility.READY][
-            :_LOOKED_UP
-        ]
-        releases: dict[ReleaseId, None] = {}
-        for offer in (*first, *selected_offers, *ready):
-            choice = self.target(offer)
-            if choice is not None:
-                releases |= dict.fromkeys(_compared(offer, choice))
-        return tuple(releases)
+        """Return the releases to look up: of `first`, of the selected providers, the first of available upgrades."""
+        wanted = dict.fromkeys(
+            release
+            for offer in first
+            if (choice := self.target(offer)) is not None
+            for release in _compared(offer, choice)
+        )
+        wanted |= dict.fromkeys(release for offer, choice in self.choices for release in _compared(offer, choice))
+        ahead: dict[ReleaseId, None] = {}
+        for offer in self.offers.providers:
+            choice = self.target(offer) if self.recommendation(offer).state is Eligibility.READY else None
+            if choice is not None and len(ahead) < _LOOKED_UP:
+                ahead |= dict.fromkeys(_compared(offer, choice))
+        return tuple(wanted | ahead)
+
+    @property
+    def left_out(self) -> frozenset[CandidateKey]:
+        """The providers whose signer is neither known nor looked up unless they are highlighted or selected."""
+        expected = self.known.keys() | set(self.unknown_releases(()))
+        targets = ((offer, choice) for offer in self.offers.providers if (choice := self.target(offer)) is not None)
+        return frozenset(offer.key for offer, choice in targets if not expected >= set(_compared(offer, choice)))
 
     @property
     def has_unknown_signers(self) -> bool:

@@ -113,7 +113,9 @@ def upgrade_rows(
     selection: UpgradeSelection, *, by: By, narrowed: Filter = _ALL, unfolded: frozenset[str] = frozenset()
 ) -> tuple[UpgradeRow, ...]:
     """Return the rows that match a filter; `unfolded` are the keys of the groups that show their roots."""
-    rows = _with_distinct_titles([_provider(selection, offer) for offer in selection.offers.providers])
+    left_out = selection.left_out
+    providers = [_provider(selection, offer, is_left_out=offer.key in left_out) for offer in selection.offers.providers]
+    rows = _with_distinct_titles(providers)
     shown = [row for row in rows if narrowed.is_match(_facts(row, selection))] if narrowed.tests else rows
     refused = [_refused_row(root) for root in selection.offers.refused]
     refused = [row for row in refused if narrowed.is_match(_refused_facts(row))]
@@ -207,7 +209,7 @@ def _refused_row(root: RefusedRoot) -> UpgradeRow:
     )
 
 
-def _provider(selection: UpgradeSelection, offer: UpgradeCandidates) -> UpgradeRow:
+def _provider(selection: UpgradeSelection, offer: UpgradeCandidates, *, is_left_out: bool) -> UpgradeRow:
     recommendation, choice = selection.recommendation(offer), selection.target(offer)
     is_undecided = selection.state(offer) is Eligibility.DECIDE
     remarks = warning_spans(selection, offer, choice)
@@ -225,7 +227,7 @@ def _provider(selection: UpgradeSelection, offer: UpgradeCandidates) -> UpgradeR
         age=_age(selection, choice),
         bump=_bump(offer, choice),
         fixes=_fixes(selection, offer, choice),
-        signer=signer_span(selection, offer, choice),
+        signer=Span("not looked up", Role.WARN) if is_left_out else signer_span(selection, offer, choice),
         note=_note(offer, choice, recommendation.held_by, warnings or (remarks if is_undecided else [])),
         is_warned=selection.state(offer) in _TO_LOOK_AT or bool(warnings),
     )
@@ -439,6 +441,7 @@ _KEY_SIGNS = {
     "NOT SIGNED": "no",
     "still unsigned": "no",
     "REFUSED": "bad",
+    "not looked up": "?",
     "several": "var",
 }
 
@@ -485,7 +488,8 @@ _COLUMNS: tuple[Column[UpgradeRow], ...] = (
         "signer",
         lambda row: row.signer,
         "the signer of the target, compared with that of the locked version, as below; on narrow screens the column"
-        " key: exp (key EXPIRED), new (NEW KEY), no (not signed), bad (REFUSED), var (several, one of these)",
+        " key: exp (key EXPIRED), new (NEW KEY), no (not signed), bad (REFUSED), ? (not looked up), var (several,"
+        " one of these)",
         from_width=120,
         narrow=Column("key", _key_sign, is_optional=True),
     ),

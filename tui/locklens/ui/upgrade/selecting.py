@@ -99,6 +99,7 @@ SIGNER_SIGNS = {
     "still unsigned": "not signed, like the locked version",
     "REFUSED": "the tool would refuse the release",
     "?": "unknown; the reason is in the detail",
+    "not looked up": "unknown until the row is highlighted or selected: there are many other releases",
 }
 
 
