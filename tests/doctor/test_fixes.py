@@ -627,6 +627,33 @@ def test_hashes_of_a_republished_version_that_a_lock_added_are_said_to_be_why_in
     assert f"{added}: init accepts the package of today now" in evidence
 
 
+@pytest.mark.parametrize(("cause", "constraint", "options", "rules", "fix"), [
+    ("platform-missing", "~> 3.9", ("--platform=freebsd_amd64",), (), ""),
+    ("key-revoked", "~> 3.9", (), (FaultRule(Fault.REVOKED_KEY, "acme/netbox"),), "upgrade acme/netbox="),
+    ("constraint-conflict", "~> 99.0", (), (), "upgrade acme/netbox="),
+])  # fmt: skip
+def test_a_version_that_cannot_be_locked_is_looked_up_before_it_is(
+    cause: str,
+    constraint: str,
+    options: tuple[str, ...],
+    rules: tuple[FaultRule, ...],
+    fix: str,
+    made: Any,
+    doctor: Any,
+) -> None:
+    required = (("acme/demo", "~> 1.4"), ("acme/netbox", constraint))
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), required, rules=rules))
+    document = doctor(folder, *options, "--", "live/prod")
+    held = {one["id"] for one in document["causes"] if one["verdict"] == "yes" and one["provider"].endswith("netbox")}
+    assert held == {"not-locked", cause}
+    commands = [one["command"] or "" for one in document["remedies"]]
+    assert not any(" lock " in one for one in commands)
+    assert fix == "" or any(fix in one for one in commands)
+    offline = doctor(folder, "--offline", "--", "live/prod")["causes"]
+    unknown = {one["id"] for one in offline if one["verdict"] == "unknown"}
+    assert {"platform-missing", "key-revoked", "constraint-conflict"} <= unknown
+
+
 @pytest.mark.parametrize("is_of_log", [True, False])
 def test_providers_that_a_root_lacks_are_locked_by_one_command(is_of_log: bool, made: Any, doctor: Any) -> None:
     required = (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"), ("hashicorp/random", "~> 3.6"))

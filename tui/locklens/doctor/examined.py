@@ -276,6 +276,25 @@ class Examined(Struct, frozen=True, dict=True):
         return self.error is not None and self.lock.exists and not has_any
 
     @property
+    def is_to_be_selected(self) -> bool:
+        """True if init would select a version, without a log: of a provider that is required, and not locked."""
+        is_required = self.entry is None and self.error is None and self.required != () and not self.lock.problems
+        return is_required and not self.is_taken_over and not self.today.is_denied
+
+    @property
+    def is_selected_of_list(self) -> bool:
+        """True if init would select a version of those that the registry lists, by constraints that are all known."""
+        is_known = not (self.configuration.unknown_reason or self.configuration.unknown_constraints)
+        is_of_registry = self.places.asks_registry and not (self.places.mirrors or self.places.servers)
+        return self.is_to_be_selected and is_known and is_of_registry
+
+    @property
+    def selected(self) -> LockEntry | None:
+        """The version that init would select, as an entry without hashes; None where one is locked, or if unknown."""
+        is_unlocked = self.entry is None and self.error is None
+        return self.today.case.entry if is_unlocked and self.today.case is not None else None
+
+    @property
     def required(self) -> tuple[Requirement, ...]:
         """What requires the provider in the root."""
         return self.configuration.of(self.address) if self.address is not None else ()
@@ -421,12 +440,15 @@ class Examined(Struct, frozen=True, dict=True):
     @cached_property
     def is_left_out(self) -> bool:
         """True if the registry does not offer the failing platform: its list leaves it out, or its answer is a 404."""
-        if self.is_absent:
-            return True
+        return self.is_absent or (self.listed_platforms != () and self.platform not in self.listed_platforms)
+
+    @cached_property
+    def listed_platforms(self) -> tuple[str, ...]:
+        """The platforms that the registry lists for the version of the failing run; () if unknown."""
         listed = self.today.listing.versions if self.today.listing is not None and self.today.listing.is_known else ()
-        failed = self.message.version or (str(self.entry.version) if self.entry is not None else "")
-        of_version = (one.platforms for one in listed if str(one.version) == failed)
-        return any(platforms and self.platform not in map(str, platforms) for platforms in of_version)
+        entry = self.entry or self.selected
+        failed = self.message.version or (str(entry.version) if entry is not None else "")
+        return next((tuple(map(str, one.platforms)) for one in listed if str(one.version) == failed), ())
 
     @cached_property
     def computed(self) -> Mapping[str, str]:

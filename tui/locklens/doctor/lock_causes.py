@@ -14,6 +14,7 @@ from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.network_causes import mistyped_host
 from locklens.doctor.reasons import NetworkReason
+from locklens.doctor.selected_causes import NONE_FITS, constraints_of_selected
 from locklens.doctor.tool_causes import as_required
 from locklens.hashes import fault_in_words, is_known_scheme, is_well_formed, packages_of
 from locklens.lockfile.update import predecessor
@@ -280,7 +281,7 @@ def _conflict(x: Examined) -> Judgement | None:
         words = "no source was asked, by the settings here"
         if not x.is_without_source:
             words = "there is no constraint: the source that was asked has no version, or pre-releases alone"
-        return Judgement(_UNKNOWN, words, "provider_installation of the runner", title=_NONE_FITS)
+        return Judgement(_UNKNOWN, words, "provider_installation of the runner", title=NONE_FITS)
     if is_about_listing and x.today.listing is not None and x.today.listing.is_known:
         fitting = [one.version for one in x.today.listing.versions if constraints.admits(one.version)]
         if not fitting:
@@ -288,24 +289,24 @@ def _conflict(x: Examined) -> Judgement | None:
             words = "the only listed version does not satisfy"
             words = words if number == 1 else f"none of {number} listed versions satisfies"
             words = f"{words} {constraints} ({places}){f'; {best} is listed' if best is not None else ''}"
-            return Judgement(_YES, words, as_of=x.today.listing.as_of, title=_NONE_FITS)
+            return Judgement(_YES, words, as_of=x.today.listing.as_of, title=NONE_FITS)
         verb = "satisfies" if len(fitting) == 1 else "satisfy"
         words = f"{counted(len(fitting), 'listed version')} {verb} {constraints}"
         if x.message.own_mirror:
             return Judgement(_NO, words, as_of=x.today.listing.as_of)
         words = f"{words}: a mirror may not offer them"
-        return Judgement(_UNKNOWN, words, "provider_installation of the runner", title=_NONE_FITS)
+        return Judgement(_UNKNOWN, words, "provider_installation of the runner", title=NONE_FITS)
     if is_changed:
         words = f"the message is of {x.message.constraint}, and {x.name} is required with {constraints} now"
         missing = "run without --offline" if x.today.is_offline else "the versions that its source lists"
-        return Judgement(_UNKNOWN, f"{words} ({places})", missing, title=_NONE_FITS)
+        return Judgement(_UNKNOWN, f"{words} ({places})", missing, title=NONE_FITS)
     if is_about_listing and version is None:
         words = f"the message says that the source it asked has no version that satisfies {constraints} ({places})"
         if x.message.own_mirror:
-            return Judgement(_UNKNOWN, words, f"what {x.address.host} lists", title=_NONE_FITS)
-        return Judgement(_YES, words, basis=Basis.RUN, title=_NONE_FITS)
+            return Judgement(_UNKNOWN, words, f"what {x.address.host} lists", title=NONE_FITS)
+        return Judgement(_YES, words, basis=Basis.RUN, title=NONE_FITS)
     if version is None:
-        return None
+        return constraints_of_selected(x, places)
     if constraints.admits(version):
         if unknown:
             return Judgement(_UNKNOWN, f"{version} satisfies the constraints that can be read", unknown)
@@ -326,9 +327,6 @@ def _none_listed(x: Examined, constraints: Constraints) -> str:
     number = f"any of the {len(listing.versions)} versions" if len(listing.versions) > 1 else "the only version"
     too = "" if x.places.mirrors or x.places.servers or not x.places.asks_registry else ": init -upgrade fails, too"
     return f", nor does {number} that {x.address.host} lists{too}"
-
-
-_NONE_FITS = "no available version satisfies the constraints"
 
 
 def wrong_source(x: Examined) -> Judgement | None:

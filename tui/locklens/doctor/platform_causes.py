@@ -12,6 +12,7 @@ from locklens.doctor.copy_causes import ASK_PLATFORM, locked_elsewhere, short, u
 from locklens.doctor.examined import WHOLE_LIST, zh_of_packages
 from locklens.doctor.lock_causes import without_hashes
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
+from locklens.doctor.selected_causes import platform_of_selected
 from locklens.hashes import hashes_of_files, packages_of
 from locklens.text import counted, listing
 
@@ -128,7 +129,7 @@ def platform_missing(x: Examined) -> Judgement | None:
     path, platform = x.incident.path, x.platform
     is_unavailable = x.message.kind in {"platform-unavailable", "sums-without-package"}
     if x.entry is None and not is_unavailable:
-        return None
+        return platform_of_selected(x)
     if x.message.kind == "lock-incomplete":
         return _other_platforms(x)
     if path is not None and path.is_unpacked and not is_unavailable:

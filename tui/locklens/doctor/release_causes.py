@@ -215,8 +215,8 @@ def key_revoked(x: Examined) -> Judgement | None:
 
 
 def _untold(x: Examined) -> Judgement | None:
-    """Return a cause of a key about which neither the message nor the registry tells; None where nothing is locked."""
-    if x.error is None and x.entry is None:
+    """Return a cause of a key about which neither the message nor the registry tells; None where init asks for none."""
+    if x.error is None and x.entry is None and not x.is_to_be_selected:
         return None
     words = "the message does not tell" if x.error is not None else "the keys of the release are not known"
     judged, missing = _judged(x), missing_sums(x)

@@ -317,6 +317,8 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         yield replace(whole, note=clauses(committed, *refused), is_partial=bool(refused))
     elif x.lock.exists and not x.fitting and (past := fitting_past(x, x.history.states[:2])) is not None:
         yield from restored(one, past, note)
+    if any(each.id in _OF_SELECTED and each.verdict is CauseVerdict.YES for each in one.causes):
+        return  # lock selects the same version, and fails
     if x.address is not None and x.configuration.is_of_init(x.address):
         title = f"Lock {x.name} with init: only the state or test files require it, which lock does not read"
         yield one.remedy("init", title, _LOW, None, one.line("init"), note)
@@ -336,6 +338,10 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     implied = f"where the registry has no {x.address}, required_providers has to name its source"
     write = one.write("lock", platform=x.platform)
     yield one.written("lock", lock_title([x.name]), _LOW, None, write, implied if is_source_implied(x) else "", note)
+
+
+_OF_SELECTED = {_C.CONSTRAINT_CONFLICT, _C.PLATFORM_MISSING, _C.KEY_REVOKED, _C.KEY_EXPIRED, _C.KEY_CHANGED}
+"""Causes for which the version that init would select cannot be locked."""
 
 
 def lock_title(names: Sequence[str]) -> str:

@@ -188,7 +188,8 @@ def with_another_version(one: Affected) -> Iterator[Remedy]:
 
     A locked one is upgraded, or stays as it is.
     """
-    x, failed = one.examined, one.examined.message.version
+    x = one.examined
+    failed = x.message.version or (str(x.selected.version) if x.selected is not None else "")
     listed, entry = listed_versions(x) if failed else [], x.lock.entry(x.address)
     locked = entry.version if entry is not None else None
     others = [each for each in listed or () if str(each) != failed]

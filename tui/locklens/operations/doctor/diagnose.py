@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -32,7 +33,7 @@ from locklens.operations.doctor.releases import is_of_download, look_up_entries,
 from locklens.operations.doctor.subjects import SubjectFinder, different_first
 from locklens.operations.root_modules import packages_words
 from locklens.text import counted, size_words
-from locklens.versions import Version
+from locklens.versions import Version, newest_matching
 
 if TYPE_CHECKING:
     import threading
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from locklens.operations.doctor.subjects import DoctorSubject
     from locklens.operations.review.request import ProvingPlanned, ReviewEvent
     from locklens.operations.write.apply import Operation
+    from locklens.releases import Listing
 
 MOST_SUBJECTS = 40
 """The most providers in roots that are examined in one run; of more, the first."""
@@ -233,7 +235,9 @@ def _looked_up(
             for one, x, entry in locked
             if _is_requested(x)
         ],
-        unlocked=[(x.tool, x.address) for x in found if x.entry is None and x.address is not None],
+        unlocked=[
+            (x.tool, x.address, partial(_selected, x)) for x in found if x.entry is None and x.address is not None
+        ],
     )
 
 
@@ -264,8 +268,8 @@ def _with_answers(one: DoctorSubject, x: Examined, answers: LookedUpEntries) -> 
     was = x.origins.earlier.entry if x.origins.earlier is not None else None
     today = answers.of(one.root.tool, x.entry)
     if today is None:
-        selected = answers.of(x.tool, _selected(x))
         listed = answers.listings.get((one.root.tool.name, one.address)) if one.address is not None else None
+        selected = answers.of(x.tool, _selected(x, listed))
         today = replace(x.today, case=selected.case if selected is not None else None, listed_unlocked=listed)
     earlier_host = whole_host(answers.of(x.tool, was))
     return _with_platform(
@@ -273,16 +277,21 @@ def _with_answers(one: DoctorSubject, x: Examined, answers: LookedUpEntries) -> 
     )
 
 
-def _selected(x: Examined) -> LockEntry | None:
+def _selected(x: Examined, listing: Listing | None = None) -> LockEntry | None:
     """Return the version that the failing run selected for a provider that is not locked, as an entry without hashes.
 
-    None where it is locked, or the message names no version.
+    Without a log, it is the one that init would select of those that its registry lists. None where the provider is
+    locked, the message names no version, or it is not known which one init would select.
     """
-    if x.entry is not None or x.address is None or not x.message.version:
+    if x.entry is not None or x.address is None:
         return None
-    with suppress(ValueError):
-        return LockEntry(x.address, Version.parse(x.message.version), "", (), 0)
-    return None
+    version = None
+    if x.message.version:
+        with suppress(ValueError):
+            version = Version.parse(x.message.version)
+    elif listing is not None and x.is_selected_of_list:
+        version = newest_matching([one.version for one in listing.versions], x.constraints)
+    return LockEntry(x.address, version, "", (), 0) if version is not None else None
 
 
 def _from_top(here: str, roots: Sequence[str]) -> tuple[str, ...]:

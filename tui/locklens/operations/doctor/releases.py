@@ -34,7 +34,7 @@ from locklens.versions import neighbour, precedence
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from locklens.dialect import Dialect
     from locklens.doctor.messages import RecognisedError
@@ -77,7 +77,7 @@ def look_up_entries(
     lacked: Sequence[tuple[Dialect, LockEntry, str, Sequence[InstallationMethod]]] = (),
     listed: Sequence[tuple[Dialect, LockEntry, str, Sequence[InstallationMethod]]] = (),
     requested: Sequence[tuple[Dialect, LockEntry, str, bool]] = (),
-    unlocked: Sequence[tuple[Dialect, ProviderAddress]] = (),
+    unlocked: Sequence[tuple[Dialect, ProviderAddress, Callable[[Listing], LockEntry | None]]] = (),
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
 
@@ -87,20 +87,26 @@ def look_up_entries(
     mirror on a server did not have, and `listed` those that one may have given: each with its platform, and the mirrors
     of the settings. `requested` are those whose package the failing run asked a registry for: each with its platform,
     and whether its file is asked for again, too, of which no more than the beginning is read. Of `unlocked` providers,
-    which are in no lock file, the versions are looked up.
+    which are in no lock file, the versions are looked up, and the selected one of them, an entry without hashes.
 
     Raises:
         RunCancelledError: `cancel` was set.
     """
-    subjects = {_key(tool, entry): FactSubject("", tool, _as_added(entry)) for tool, entry in entries}
+    subjects = _subjects(entries)
     if request.network is None or not (subjects or unlocked):
         return LookedUpEntries({key: _unasked(subject) for key, subject in subjects.items()})
     with ReleaseSession(request.network, (), cancel) as session:
         lookup = ReleaseLookup(session)
+        questions = list(dict.fromkeys(ListingId(tool.name, address) for tool, address, _ in unlocked))
+        lists: dict[FactRequest, Fact] = dict(zip(questions, session.pool.map(lookup.answer, questions), strict=True))
+        listings = {(one.tool, one.address): fact for one in questions if isinstance(fact := lists[one], Listing)}
+        told = ((tool, select, listings.get((tool.name, address))) for tool, address, select in unlocked)
+        selected = ((tool, select(listing)) for tool, select, listing in told if listing is not None)
+        subjects |= _subjects((tool, entry) for tool, entry in selected if entry is not None)
         collector = FactCollector(lookup.answer, session.pool)
         collector.start(subjects.values())
         list(collector.settled(is_patient=True))
-        known = dict(collector.known)
+        known = {**lists, **collector.known}
         platforms = {_key(tool, entry): (platform, hashes) for tool, entry, platform, hashes in damaged}
         provable = [subject for key, subject in subjects.items() if key not in platforms]
         if request.prove != "none" and provable:
@@ -132,12 +138,13 @@ def look_up_entries(
                 downloads=downloads,
                 is_offline=request.network.is_offline,
             )
-        questions = [ListingId(tool.name, address) for tool, address in dict.fromkeys(unlocked)]
-        known.update(zip(questions, session.pool.map(lookup.answer, questions), strict=True))
-        listings = {(one.tool, one.address): fact for one in questions if isinstance(fact := known[one], Listing)}
         on_event(LookupProgress(session.log))
         hosts = host_states(known, is_offline=request.network.is_offline)
         return LookedUpEntries(found, listings, session.notes, hosts)
+
+
+def _subjects(entries: Iterable[tuple[Dialect, LockEntry]]) -> dict[_Key, FactSubject]:
+    return {_key(tool, entry): FactSubject("", tool, _as_added(entry)) for tool, entry in entries}
 
 
 def _requested(
