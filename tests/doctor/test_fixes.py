@@ -2127,6 +2127,10 @@ def test_a_provider_whose_newest_version_is_refused_is_locked_at_another_one(mad
     assert (document["state"], document["causes"][0]["verdict"]) == ("open", "likely")
     assert document["causes"][0]["missing"] == "the signed SHA256SUMS of acme/netbox 3.9.9"
     assert not any("upgrade" in one["command"] for one in document["remedies"])
+    (folder / LOCK).write_bytes(lock_file(DEMO))
+    run("locklens upgrade acme/netbox=3.10.0 --root=live/prod")  # of which the journal tells that there was none
+    document = doctor(folder, "ci.log")
+    assert document["fixed"].startswith("the lock file does not have acme/netbox 3.9.9: 3.10.0 is locked")
 
 
 def test_a_copy_for_a_mirror_comes_after_what_needs_none(made: Any, doctor: Any, tmp_path: Path) -> None:

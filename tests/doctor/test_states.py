@@ -330,6 +330,15 @@ def test_a_constraint_that_no_release_met_is_not_the_one_of_now(made: Any, docto
     assert cause["evidence"].startswith(words)
     told = doctor(folder, "--offline", "--format", "text", "ci.log")
     assert "VERDICT      Could be: no available version satisfies the constraints. [CANNOT SAY]" in told
+    git(folder, "checkout", "-q", "live/prod/main.tf")
+    shutil.copytree(folder / "live/prod", folder / "live/stage")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "stage")
+    for root, fixed in (("live/prod", None), ("live/stage", "3 listed versions satisfy ~> 1.4 now")):
+        main_tf = folder / root / "main.tf"
+        main_tf.write_text(main_tf.read_text("utf-8").replace("~> 2.0", "~> 1.4"), "utf-8")
+        assert doctor(folder, "ci.log")["fixed"] == fixed
+    assert doctor(folder, "ci.log")["facts"]["root"] is None
 
 
 def test_no_upgrade_is_offered_where_the_message_says_that_no_version_fits(made: Any, doctor: Any) -> None:

@@ -92,6 +92,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({place})"
         # Else the failing run chose its version, since no lock file had one, and the locked one came later.
         is_since = _met_locked(x) or (x.address in x.searched_by_run and _was_absent(x))
+        is_since = is_since or (kind in OF_RELEASES and _was_added(x))
         return words if is_since and _is_sound(x) and not (kind in OF_HASHES and _lacks_platform(x)) else ""
     if kind in OF_LACKING:
         return _locked_words(x)
@@ -126,6 +127,8 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
         return _satisfied(x) if x.entry is not None else ""
     if x.message.kind in OF_LACKING:
         return _locked_words(x) if x.entry is not None else ""
+    if x.message.kind == "no-matching-release":
+        return _listed_words(x)
     if x.entry is None or x.is_of_other_version:
         return ""
     if x.message.kind == "plugin-missing":
@@ -210,10 +213,14 @@ def _met_locked(x: Examined) -> bool:
     return was is not None and (x.address in x.reused_by_run or x.history.is_after_log(x.history.next_after(was)))
 
 
+def _was_added(x: Examined) -> bool:
+    """True if locklens wrote the entry later than the log, where the lock file had none."""
+    return x.history.is_written and x.address not in (x.history.locked_before or ())
+
+
 def _was_absent(x: Examined) -> bool:
     """True if a commit does not lock the provider, or there was no file, or locklens wrote what it had not."""
-    is_added = x.history.is_written and x.address not in (x.history.locked_before or ())
-    return is_added or x.history.is_file_new or any(one.entry is None for one in x.history.states)
+    return _was_added(x) or x.history.is_file_new or any(one.entry is None for one in x.history.states)
 
 
 def _locked_words(x: Examined) -> str:
