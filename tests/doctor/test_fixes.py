@@ -654,6 +654,28 @@ def test_a_version_that_cannot_be_locked_is_looked_up_before_it_is(
     assert {"platform-missing", "key-revoked", "constraint-conflict"} <= unknown
 
 
+@pytest.mark.parametrize(("cause", "words"), [
+    ("platform-missing", "init fails for another cause: acme/demo: the platform is not covered"),
+    ("republished", "init may fail for another cause: acme/demo: the version was published again"),
+])  # fmt: skip
+def test_an_init_that_fails_for_another_cause_is_not_the_first_fix(
+    cause: str, words: str, made: Any, doctor: Any
+) -> None:
+    folder = made(replace(INCIDENTS[cause], copies=()))
+    (folder / "live/prod/.terraform/providers").mkdir(parents=True)
+    options = "--platform=linux_amd64", "--", "live/prod"
+    document = doctor(folder, "--prove=all", *options)
+    held = {one["id"] for one in document["causes"] if one["verdict"] in {"yes", "likely"}}
+    assert held == {"plugin-missing", cause}
+    (late,) = (one for one in document["remedies"] if one["id"] == "reinstall")
+    first = document["remedies"][0]
+    assert first is not late
+    assert late["note"].startswith(words)
+    run(first["command"])
+    os.chdir(folder)
+    assert [(one["id"], one["note"]) for one in doctor(folder, *options)["remedies"]] == [("reinstall", None)]
+
+
 @pytest.mark.parametrize("is_of_log", [True, False])
 def test_providers_that_a_root_lacks_are_locked_by_one_command(is_of_log: bool, made: Any, doctor: Any) -> None:
     required = (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"), ("hashicorp/random", "~> 3.6"))

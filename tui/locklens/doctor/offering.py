@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor import provider_remedies, remedies, version_remedies
-from locklens.doctor.causes import BY_ID
+from locklens.doctor.causes import BY_ID, cause_title
 from locklens.doctor.judging import Several
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, Trait, TrustCost
 from locklens.packages.installed import KEPT_ASIDE
@@ -41,6 +41,32 @@ def _is_lost_to_tool(one: Affected) -> bool:
     return is_wrong and one.examined.message.kind == "provider-unknown"
 
 
+def _stopping(affected: Sequence[Affected]) -> dict[str, str]:
+    """Return, without a log, the likeliest cause for which init fails in each root, in a clause.
+
+    What init mends by itself is no such cause, and neither is a provider that it would lock.
+    """
+    found: dict[str, tuple[Cause, str]] = {}
+    for one in affected if all(each.examined.error is None for each in affected) else ():
+        for cause in one.causes:
+            is_ended = Trait.ENDED_BY_INIT in cause.traits or cause.id is CauseId.NOT_LOCKED
+            is_stopping = cause.is_probable and bool(cause.traits & (Trait.STOPS_INIT | Trait.OF_SIGNATURE))
+            root, before = one.examined.root, found.get(one.examined.root)
+            if is_stopping and not is_ended and (before is None or cause.rank < before[0].rank):
+                found[root] = cause, one.examined.name
+    fails = {root: "fails" if cause.verdict is CauseVerdict.YES else "may fail" for root, (cause, _) in found.items()}
+    return {
+        root: f"init {fails[root]} for another cause: {name}: {cause_title(cause)}"
+        for root, (cause, name) in found.items()
+    }
+
+
+def _behind(remedy: Remedy, cause: Cause, stopping: str) -> Remedy:
+    """Return a remedy, as one that fails where its command is init, and another cause stops that."""
+    is_of_init = Trait.ENDED_BY_INIT in cause.traits and remedy.id in _FETCHING
+    return replace(remedy, is_partial=True, note=clauses(remedy.note, stopping)) if is_of_init and stopping else remedy
+
+
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     """Return the remedies for certain and probable causes, each command once, those without a cost in trust first.
 
@@ -52,7 +78,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     for one in affected:
         strengths = (_strength(each) for each in one.causes if each.is_probable)
         best[one.examined.error] = max(best.get(one.examined.error, 0), *strengths, 0)
-    lost = {one.examined.root for one in affected if _is_lost_to_tool(one)}
+    lost, stopping = {one.examined.root for one in affected if _is_lost_to_tool(one)}, _stopping(affected)
     for one in affected:
         causes = [each for each in one.causes if each.is_probable]
         if not one.examined.is_of_root:  # there is no file here that a fix could change
@@ -61,7 +87,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         if one.examined.error is not None:  # beside a stronger cause of its error, a weaker one is of no use
             weaker = [each for each in causes if _strength(each) != best[one.examined.error]]
             causes = [each for each in causes if each not in weaker]
-        offered = [remedy for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
+        own = stopping.get(one.examined.root, "")
+        offered = [_behind(remedy, cause, own) for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
         if causes and not offered and one.examined.fitting:  # of one root of several, even a sure cause is likely
             offered = [remedy for cause in weaker for remedy in BY_ID[cause.id].remedies(one)]
         if one.examined.root in lost:
