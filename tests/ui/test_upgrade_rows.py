@@ -82,8 +82,16 @@ def test_a_locked_version_that_is_excluded_is_told_wherever_its_root_is() -> Non
         replace(HELD, address=stuck[0].address, root="d"),
     )
     of = selection_of(others[0], *stuck, others[1])
-    group = rows(of)[1]
-    assert (group.note.text, group.note.role) == ("in 4 roots, 2 need action, 1 held back", Role.WARN)
+    found = rows(of)
+    assert titles(found) == ["CAN UPGRADE NOW  1 provider", "  acme/x", "HELD BACK  1 provider", "  acme/x"]
+    assert found[1].note.text == "in 2 roots, 1 held back"
+    group = found[3]
+    assert (group.note.text, group.note.role) == ("2 need action, in 2 roots", Role.WARN), (
+        "narrow screens show its beginning"
+    )
+    assert group.is_warned
+    # All that a provider is held back in is one row, as long as it can be upgraded nowhere.
+    assert titles(rows(selection_of(*stuck, others[1]))) == ["HELD BACK  1 provider", "  acme/x"]
     said = text(upgrade_lines(group, of))
     assert "b  1.0.0  needs action: no version satisfies ~> 1.0 (b/main.tf:1) and < 1.0.0 (b/main.tf:1)" in said
     caution = "CAUTION      ! needs action: the locked 1.0.0 does not satisfy the constraints"
@@ -276,7 +284,7 @@ def test_providers_of_both_default_hosts_are_told_apart() -> None:
 
 def test_the_common_cells_of_a_provider_heed_each_root() -> None:
     some = [offer("1.0.0:90", "~> 1.0", root="a"), offer("1.0.0:90", "~> 1.0", root="b", locked=None),
-            offer("1.0.0:90", "~> 2.0", root="c")]  # fmt: skip
+            offer("1.0.0:90", "~> 2.0", root="c", locked=None)]  # fmt: skip
     group = next(row for row in rows(selection_of(*some)) if row.kind is RowKind.GROUP)
     assert (group.locked, group.in_range, group.newest) == ("several", "several", "1.0.0")
 

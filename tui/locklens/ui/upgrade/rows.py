@@ -145,13 +145,14 @@ def _by_provider(
     for _, members in sorted(groups.items(), key=lambda item: item[0].sort_key):
         # Only of the roots that match the filter.
         best = min((selection.state(row.offers[0]) for row in members), key=list(Eligibility).index)
-        undecided = [row for row in members if selection.state(row.offers[0]) is Eligibility.DECIDE]
-        if best is Eligibility.READY and undecided:
-            # Selecting the provider where it can be upgraded does not take the decision elsewhere.
-            by_state[Eligibility.DECIDE].append(undecided)
-            by_state[best].append([row for row in members if row not in undecided])
-        else:
-            by_state[best].append(members)
+        # Selecting the provider where it can be upgraded neither takes the decision elsewhere nor mends a failing init.
+        apart: dict[Eligibility, list[UpgradeRow]] = {}
+        for row in members:
+            state = selection.state(row.offers[0])
+            is_apart = state is Eligibility.DECIDE or (state is Eligibility.HELD and row.offers[0].is_excluded)
+            apart.setdefault(state if is_apart else best, []).append(row)
+        for state, some in apart.items():
+            by_state[state].append(some)
     for state, providers in by_state.items():
         refused_roots = refused if state is Eligibility.UNKNOWN else []
         if not providers and not refused_roots:
@@ -304,7 +305,8 @@ def warning_spans(selection: UpgradeSelection, offer: UpgradeCandidates, choice:
 
 def group_key(address: ProviderAddress, state: Eligibility) -> str:
     """The key of a provider's row for several roots, below the heading of a state."""
-    return f"group:{'undecided:' if state is Eligibility.DECIDE else ''}{address}"
+    part = {Eligibility.DECIDE: "undecided:", Eligibility.HELD: "held:"}.get(state, "")
+    return f"group:{part}{address}"
 
 
 def _group(
@@ -363,8 +365,8 @@ def _roots_note(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelecti
     others = [offer for offer in offers if not offer.is_excluded or selection.target(offer) is not None]
     pressing, states = len(offers) - len(others), Counter(map(selection.state, others))
     held, orphans = states[Eligibility.HELD], states[Eligibility.NOT_REQUIRED]
-    parts = [f"in {len(offers)} roots"]
-    parts += [f"{pressing} need{'s' * (pressing == 1)} action"] if pressing else []
+    parts = [f"{pressing} need{'s' * (pressing == 1)} action"] if pressing else []
+    parts += [f"in {len(offers)} roots"]
     parts += [f"{held} held back"] if held else []
     parts += [f"not required by {orphans}"] if orphans else []
     parts += without if lacking != pressing + held + orphans else []
