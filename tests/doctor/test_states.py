@@ -926,6 +926,27 @@ def test_an_h1_that_came_after_a_run_with_a_read_only_lock_file_ends_its_warning
         )
 
 
+@pytest.mark.parametrize("has_folders", [True, False])
+def test_each_provider_without_the_h1_is_named_where_a_read_only_lock_file_is_not_updated(
+    has_folders: bool, made: Any, doctor: Any
+) -> None:
+    demo, netbox = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    mac = [replace(one, unpacked=("darwin_arm64",)) for one in (demo, netbox)]
+    locks = lock_file(demo), lock_file(*mac)  # of one of them a commit has the h1
+    folder = made(SampleIncident("", ("none",), locks, (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))))
+    for one in (demo, netbox) if has_folders else ():
+        write_unpacked(folder / "live/prod/.terraform/providers", one.provider, one.version, "linux_amd64")
+    (folder / "ci.log").write_text(NOT_SAVED, "utf-8")
+    document = doctor(folder, "ci.log")
+    held = {(one["id"], one["provider"]) for one in document["causes"] if one["verdict"] == "likely"}
+    assert held == {("h1-missing", f"registry.terraform.io/acme/{name}") for name in ("demo", "netbox")}
+    command = document["remedies"][0]["command"]
+    assert command == "locklens lock --platform linux_amd64 acme/demo acme/netbox --root=live/prod"
+    assert main(shlex.split(command)[1:], no_screen) == 0
+    proof = ("--prove=all",) * (not has_folders)  # else nothing tells of which platform an h1 is
+    assert doctor(folder, *proof, "ci.log")["state"] == "fixed"
+
+
 def test_a_lock_file_that_can_be_read_again_is_still_the_subject(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["bad-merge"])
     git(folder, "checkout", "HEAD~1", "--", LOCK)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from locklens.doctor import provider_remedies, remedies, version_remedies
 from locklens.doctor.causes import BY_ID, cause_title
 from locklens.doctor.judging import Several
+from locklens.doctor.messages import WARNINGS
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, Trait, TrustCost
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.text import clauses, listing, shell_words
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
-    from locklens.doctor.messages import RecognisedError
     from locklens.doctor.model import Remedy
 
 _CERTAIN = 2
@@ -39,6 +39,12 @@ def _is_lost_to_tool(one: Affected) -> bool:
     """True if the wrong tool ran, whose registry lacks a provider: no other version of another one makes init pass."""
     is_wrong = any(each.id is CauseId.OTHER_TOOL and each.verdict is CauseVerdict.YES for each in one.causes)
     return is_wrong and one.examined.message.kind == "provider-unknown"
+
+
+def _told(one: Affected) -> object:
+    """Return what a message tells of: a warning, of each provider; an error that names none, of one of them."""
+    x = one.examined
+    return x.error, x.address if x.message.kind in WARNINGS else None
 
 
 def _stopping(affected: Sequence[Affected]) -> dict[str, str]:
@@ -74,10 +80,10 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     does another run, which ends no other certain error of the log, and a tool that the repository speaks against.
     """
     found: dict[object, list[tuple[Remedy, Affected]]] = {}
-    best: dict[RecognisedError | None, int] = {}
+    best: dict[object, int] = {}
     for one in affected:
         strengths = (_strength(each) for each in one.causes if each.is_probable)
-        best[one.examined.error] = max(best.get(one.examined.error, 0), *strengths, 0)
+        best[_told(one)] = max(best.get(_told(one), 0), *strengths, 0)
     lost, stopping = {one.examined.root for one in affected if _is_lost_to_tool(one)}, _stopping(affected)
     for one in affected:
         causes = [each for each in one.causes if each.is_probable]
@@ -85,7 +91,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
             causes = [each for each in causes if Trait.OF_HOST in each.traits]
         weaker = list[Cause]()
         if one.examined.error is not None:  # beside a stronger cause of its error, a weaker one is of no use
-            weaker = [each for each in causes if _strength(each) != best[one.examined.error]]
+            weaker = [each for each in causes if _strength(each) != best[_told(one)]]
             causes = [each for each in causes if each not in weaker]
         own = stopping.get(one.examined.root, "")
         offered = [_behind(remedy, cause, own) for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
@@ -112,8 +118,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     for group in found.values():  # one command for several roots or providers costs what it does where it costs most
         group.sort(key=lambda pair: -costs.index(pair[0].trust))
     offers = _kept_first(list(_named(_of_providers(_of_roots(found.values())), affected)))
-    retried = {one.examined.error for group in found.values() for remedy, one in group if remedy.id == "retry"}
-    is_retry_partial = any(strength == _CERTAIN and error not in retried for error, strength in best.items())
+    retried = {_told(one) for group in found.values() for remedy, one in group if remedy.id == "retry"}
+    is_retry_partial = any(strength == _CERTAIN and told not in retried for told, strength in best.items())
 
     def place(one: Remedy) -> tuple[bool, bool, bool, int]:
         is_partial = one.is_partial or (is_retry_partial and one.id == "retry")

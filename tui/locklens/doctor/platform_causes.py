@@ -89,6 +89,9 @@ def _of_untold_h1(x: Examined, platform: str) -> Judgement:
     missing = f"the h1 of {platform}: --package DIR, or `{showing}`"
     if accepted := _accepted_elsewhere(x):
         return Judgement(_LIKELY, accepted, missing, x.today.as_of, basis=Basis.HASHES)
+    if x.message.kind == "lock-not-updated" and (folder := next(iter(x.folders_without_h1), None)) is not None:
+        words = f"the message says that the run learned hashes, and {folder.path} is {short(folder.shown_hash)}"
+        return Judgement(_LIKELY, f"{words}, which is not locked", missing, x.today.as_of, basis=Basis.HASHES)
     if platform in x.expected:
         words = f"the h1 that the registry reports for {platform} is not locked, and nothing signs it"
         return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.HASHES)
