@@ -101,7 +101,7 @@ def test_check_says_what_it_did_not_check(place: Place, run: Run) -> None:
         found.unlink()
     before = place.lock_file.read_bytes()
     status, out, _ = run("lock", "--check", "--platform", "linux_amd64")
-    words = "nothing was checked: no configuration in this folder"
+    words = "nothing was locked or checked: no configuration in this folder"
     assert (status, out) == (2, f".terraform.lock.hcl: {words}\n")
     status, out, err = run("lock", "--platform", "linux_amd64")
     assert (status, out, words in err) == (0, "", True)

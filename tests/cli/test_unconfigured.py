@@ -165,8 +165,27 @@ def test_a_check_beside_other_roots_fails_only_for_a_configuration_that_is_gone(
     is_generated = (top / "live" / "terragrunt.hcl").exists()
     status, out, err = run("lock", "--check", "--all-roots", "--no-cache")
     why = "no provider is required here" if (top / "live/main.tf").exists() else ABSENT
-    words = f"live/{LOCK}: nothing was checked: {why}"
+    words = f"live/{LOCK}: nothing was locked or checked: {why}"
     assert (status, words in out, f"own/{LOCK}: its hashes for" in out) == (0 if is_generated else 1, True, True)
     hint = "hint: `locklens hashes -- live` verifies locked hashes without a configuration\n"
     assert (hint in err) is is_generated
     assert run("lock", "--check", "--root", "live", "--no-cache")[0] == 2, "alone, nothing at all was checked"
+
+
+def test_a_lock_that_locks_nothing_is_no_success_where_another_tool_generates_the_configuration(
+    run: Run, top: Path
+) -> None:
+    (top / "own").mkdir()
+    (top / "own/main.tf").write_text(
+        'terraform {\n  required_providers {\n    demo = { source = "acme/demo" }\n  }\n}\n'
+    )
+    assert run("lock", "--root", "own", "--no-cache")[0] == 0
+    is_generated = (top / "live" / "terragrunt.hcl").exists()
+    hint = "hint: live: `terragrunt providers lock`, run there, locks it\n"
+    before = (top / "live" / LOCK).read_bytes()
+    status, _, err = run("lock", "--platform", "linux_amd64", "--root", "live", "--no-cache")
+    assert (status, hint in err) == ((2, True) if is_generated else (0, False)), "without one, as the tools"
+    assert "nothing was locked or checked: " in err
+    assert (top / "live" / LOCK).read_bytes() == before
+    status, _, err = run("lock", "--platform", "linux_amd64", "--all-roots", "--no-cache")
+    assert (status, hint in err) == (0, is_generated), "as with --check, it is no fault of the roots beside it"

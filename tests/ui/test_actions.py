@@ -219,7 +219,7 @@ async def test_what_another_tool_generates_is_not_locked_and_no_platform_is_aske
             assert screen.review is not None
             entries = {(root.lock_file, change.address) for root in screen.review.roots for change in root.changes}
             assert why_not_locked(screen.review, entries) == ""
-            with pytest.raises(LockLensError, match=f"nothing to lock: a: .*aws: {words}"):
+            with pytest.raises(LockLensError, match=f"nothing to lock: a: .*aws: {words}; `terragrunt providers lock`"):
                 lock_missing(
                     screen.review,
                     {one for one in entries if one[0] == f"a/{LOCK_FILE}"},

@@ -244,6 +244,7 @@ def _apply(
     from locklens.cli.write import writer_of
     from locklens.install.context import HashesObtained
     from locklens.machine import command_on
+    from locklens.operations.write.lock import LOCKS_A_UNIT
 
     writes = not (options.dry_run or options.check)
     notices: tuple[str, ...] = ()
@@ -272,7 +273,7 @@ def _apply(
                 outcome = replace(outcome, is_written=True, notes=(*outcome.notes, *notices))  # noqa: PLW2901
             status = _concluded(outcome, options, progress, _check_words if options.check else _lock_words)
             has_changes = has_changes or (outcome.would_change and not outcome.has_failed)
-            if options.check and outcome.is_unchecked and outcome.is_generated:
+            if outcome.is_unchecked and outcome.is_generated and not outcome.would_change:
                 unchecked.append(root)
                 continue  # Only its own tool can read it, which is no fault of the roots beside it.
             if options.check and not outcome.has_failed:
@@ -284,7 +285,9 @@ def _apply(
         tell(["hint: without --check the same command writes it; with --dry-run it prints the difference"])
     if unchecked and not options.json:
         command = shell_words(command_on(Path.cwd(), "hashes", roots=unchecked[:1]))
-        tell([f"hint: `{command}` verifies locked hashes without a configuration"])
+        verifying = f"`{command}` verifies locked hashes without a configuration"
+        locking = f"{visible(unchecked[0] or '.')}: {LOCKS_A_UNIT}"
+        tell([f"hint: {verifying if options.check else locking}"])
     return _exit_status(statuses)
 
 

@@ -50,6 +50,10 @@ if TYPE_CHECKING:
     from locklens.versions import Version
 
 
+LOCKS_A_UNIT = "`terragrunt providers lock`, run there, locks it"
+"""The way on where another tool generates the configuration."""
+
+
 class Lock(RegistryOperation, frozen=True):
     """Adds the hashes of platforms' packages to lock files.
 
@@ -263,10 +267,10 @@ def _checked(
     """Say which entries have the hashes of the platforms, and which were not compared."""
     if not settled:
         if left and not root.configuration.has_files:
-            return f"nothing was checked: {root.configuration.undeclared_reason}"
+            return f"nothing was locked or checked: {root.configuration.undeclared_reason}"
         hidden = "" if root.configuration.complete else ", as far as the configuration can be read"
         if left:
-            return f"nothing was checked: no provider is required here{hidden}"
+            return f"nothing was locked or checked: no provider is required here{hidden}"
         return f"no provider is required or locked here{hidden}"
     named = listing(list(map(str, platforms)), limit=3)
     if not left:
@@ -372,7 +376,10 @@ def why_not_locked(review: Review, selected: Collection[tuple[str, ProviderAddre
 def _undeclared(root: RootReview) -> str:
     """Return why a root requires nothing as it is on disk, so that a lock of it writes nothing; "" if it may."""
     configuration = root.configuration
-    return configuration.undeclared_reason if configuration is not None and not configuration.has_files else ""
+    if configuration is None or configuration.has_files:
+        return ""
+    way_on = f"; {LOCKS_A_UNIT}" if configuration.generator else ""
+    return f"{configuration.undeclared_reason}{way_on}"
 
 
 def hashed_platforms(
