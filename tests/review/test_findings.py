@@ -452,6 +452,22 @@ def test_roots_that_disagree_about_a_version() -> None:
     assert found(ZH["0"]) == ()
 
 
+@pytest.mark.parametrize(("proof", "after", "is_found"), [
+    (Proof.SIGNED, (ZH["0"], ZH["1"]), False), (Proof.UNKNOWN, (ZH["0"], ZH["1"]), True), (Proof.SIGNED, (), True),
+])  # fmt: skip
+def test_an_entry_that_the_same_change_makes_agree_is_no_rival_of_verified_ones(
+    proof: Proof, after: tuple[str, ...], *, is_found: bool
+) -> None:
+    own = lock(block("5.1.0", ZH["0"], ZH["1"]), path="a/lock")
+    (change,) = Comparer().compare(LockFile.absent("a/lock"), own)
+    change = replace(change, added=tuple(replace(one, proof=proof) for one in change.added))
+    wrong = lock(block("5.1.0", ZH["0"], ZH["2"]), path="b/lock")
+    head = [own, lock(block("5.1.0", *after), path="b/lock")] if after else [own]
+    context = RootContext(rivals=LockedPackages(head, [wrong]).rivals([change]))
+    found = judge_change(change, root_of(change, context=context))
+    assert ("LK023" in rules(found)) is is_found, "a root that was moved or deleted has no finding of its own"
+
+
 def test_the_few_roots_that_differ_are_named() -> None:
     usual = [lock(block("5.1.0", ZH["0"], ZH["1"]), path=f"r{number}/lock") for number in range(4)]
     odd = lock(block("5.1.0", ZH["0"], ZH["2"]), path="odd/lock")

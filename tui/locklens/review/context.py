@@ -79,11 +79,16 @@ class UnlockedRoot(Struct, frozen=True):
 
 
 class LockedPlace(Struct, frozen=True):
-    """A place of a locked version: lock file, line from 1; `is_base` for the old side's file."""
+    """A place of a locked version: lock file, line from 1; `is_base` for the old side's file.
+
+    Attributes:
+        agrees_now: True of one that contradicts an entry and is of the old side, if that file agrees now.
+    """
 
     lock_file: str
     line: int
     is_base: bool = False
+    agrees_now: bool = False
 
 
 class LockedElsewhere(Struct, frozen=True):

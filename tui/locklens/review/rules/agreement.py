@@ -6,6 +6,8 @@ from functools import cmp_to_key
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.hashes import packages_of
 from locklens.review.context import LockedElsewhere, LockedPlace, Minority
 from locklens.review.model import Change, ChangeKind, RootReview
@@ -92,11 +94,19 @@ class LockedPackages:
             return
         is_replaced = old is not None and _version_of(old) == version
         replaced = packages_of(old.hashes) if is_replaced and old is not None else None
-        for packages in self._contrary_to(version, locked):
+        contrary = dict.fromkeys(self._contrary_to(version, locked))
+        alike = (places for packages, places in of_version.items() if packages not in contrary)
+        agreeing = {one.lock_file for places in alike for one in places if not one.is_base}
+        mended = []
+        for packages in contrary:
             for place in of_version[packages]:
                 if place.is_base and packages == replaced:
                     break  # those of the base are the last
-                yield place
+                if place.is_base and place.lock_file in agreeing:
+                    mended.append(place)
+                else:
+                    yield place
+        yield from (replace(one, agrees_now=True) for one in mended)
 
     def _contrary_to(self, version: _Version, locked: _Packages) -> Iterable[_Packages]:
         of_version = self._places[version]
@@ -147,7 +157,17 @@ def _contradict(first: _Packages, second: _Packages) -> bool:
 
 
 def _disagreeing(change: Change, root: RootReview) -> Iterator[Verdict]:
-    if change.new is not None and (others := root.context.rivals.get(change.address, ())):
+    """Check for roots with other packages; of packages that are all verified, not those that are replaced by them.
+
+    That a version was published again is said of the root that had others (LK001); roots that were moved or deleted
+    have no finding of their own.
+    """
+    others = root.context.rivals.get(change.address, ())
+    if change.new is not None and packages_of(change.new.hashes) <= {
+        one.hash for one in change.locked if one.is_verified
+    }:
+        others = tuple(place for place in others if not place.agrees_now)
+    if change.new is not None and others:
         names = [f"{place.lock_file}:{place.line}{' of the base' if place.is_base else ''}" for place in others]
         places = ", ".join(names[:_PLACES_NAMED]) + (" and elsewhere" if len(names) > _PLACES_NAMED else "")
         message = f"{change.address} {change.new.version} has different zh hashes in {places}"

@@ -520,7 +520,8 @@ _ALL = (
         ENTRY,
         "Same version, different packages in two roots: both cannot be right",
         "Two lock files have zh hashes for the same version, and neither set contains the other. Lock files of the "
-        "base count too, including those of roots that the change moves or deletes.",
+        "base count too, including those of roots that the change moves or deletes; one that the change makes agree "
+        "does not, if all zh of packages here are verified: it was the wrong one.",
         "A version has one set of packages. Two sets mean that one root trusts packages that are not in the "
         "publisher's list, or that the version was republished in between.",
         "Compare both sets with the release's SHA256SUMS.",
