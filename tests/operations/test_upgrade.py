@@ -264,7 +264,7 @@ def test_a_provider_that_is_not_locked_yet_is_added_where_it_is_named(top: Path)
             '4.3.0-rc1 is a pre-release, which only an exact constraint selects; hint: write "4.3.0-rc1"',
         ),
         (("tls", "aws=9.0.0"), "version 9.0.0 is not offered"),
-        (("random",), "not required by this root"),
+        (("random",), "name that with --test-directory; else locklens prune hashicorp/random removes it"),
         (("null",), "registry.terraform.io does not answer"),
     ],
 )

@@ -323,8 +323,9 @@ class RootUpgrade:
         if not requirements and reason:
             raise ConfigurationError(f"could not determine whether it is required: {reason}", path=self._root.name)
         if not requirements:
-            hint = f"locklens prune {self._root.name_of(address)} removes it" if entry else ""
-            raise ConfigurationError("not required by this root", path=self._root.path or ".", hint=hint)
+            tests = "if tests of another folder require it, name that with --test-directory"
+            hint = f"{tests}; else locklens prune {self._root.name_of(address)} removes it" if entry else tests
+            raise ConfigurationError("not required by this root", hint=hint)
         if version is not None:
             return self._named_version(address, version, offered)
         locked = entry.version if entry else None
