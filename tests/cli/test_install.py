@@ -339,7 +339,8 @@ def test_readonly(place: Place, run: Run) -> None:
     assert status == 0
     assert "Warning: Provider lock file not updated" in err
     assert place.lock_file.read_bytes() == before
-    assert run("init", "-upgrade", "-lockfile=readonly")[0] == 2
+    status, _, err = run("init", "-upgrade", "-lockfile=readonly")
+    assert (status, "error: The -upgrade flag conflicts with -lockfile=readonly." in err) == (1, True), "as the tools"
 
 
 def test_what_failed_is_an_error_with_a_hint(place: Place, run: Run) -> None:

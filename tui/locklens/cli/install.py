@@ -44,7 +44,7 @@ _OF_OTHERS = (
 def add_init_options(parser: Parser) -> None:
     """Add the options of `init`."""
     words = "Install the required providers, and update the lock file."
-    parser.begin(words, "[OPTION...] [-- ROOT...]", _run_init, _check_init)
+    parser.begin(words, "[OPTION...] [-- ROOT...]", _run_init)
     group = parser.group("operation")
     words = "select the newest versions that satisfy the constraints"
     group.add("--upgrade", nargs="?", const=True, default=False, type=_flag, metavar="BOOL", help=words)
@@ -128,13 +128,11 @@ def _flag(text: str) -> bool:
     raise argparse.ArgumentTypeError(f"invalid value {text!r}: expected true or false")
 
 
-def _check_init(options: Namespace) -> None:
+def _run_init(options: Namespace) -> int:
     if options.upgrade and options.lockfile in {"readonly", "readonly-lenient"}:
         words = f"The -upgrade flag conflicts with -lockfile={options.lockfile}."
-        raise UsageError(words, hint="leave out one of them")
-
-
-def _run_init(options: Namespace) -> int:
+        complain(UsageError(words, hint="leave out one of them"))
+        return FINDINGS  # The tools' exit status.
     if not options.plugin_dir:
         _greet(options, for_locking=False, upgrade=options.upgrade)
     from msgspec.structs import replace
