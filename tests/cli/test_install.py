@@ -87,6 +87,9 @@ def test_check_writes_nothing_and_says_whether_it_would(place: Place, run: Run) 
     run("lock", "--platform", "linux_amd64")
     status, out, err = run("lock", "--check", "--platform", "linux_amd64")
     assert (status, out, "hint:" in err) == (0, ".terraform.lock.hcl: its hashes for linux_amd64 are complete\n", False)
+    place.lock_file.write_text(place.lock_file.read_text().replace("  version = ", "  version     =  "))
+    out = run("lock", "--check", "--platform", "linux_amd64")[1]
+    assert out == ".terraform.lock.hcl: would change, but no version or hash\n"
 
 
 def test_check_says_what_it_did_not_check(place: Place, run: Run) -> None:

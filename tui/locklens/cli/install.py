@@ -353,7 +353,11 @@ def _lock_words(outcome: RootResult) -> str:
 def _check_words(outcome: RootResult) -> str:
     if outcome.has_failed:
         return ""
-    return f"{visible(outcome.lock_file)}: {'would change' if outcome.would_change else outcome.checked}\n"
+    from locklens.lockfile.update import Difference
+
+    is_of_form = not outcome.was_absent and outcome.difference is Difference.NONE
+    change = f"would change{', but no version or hash' if is_of_form else ''}"
+    return f"{visible(outcome.lock_file)}: {change if outcome.would_change else outcome.checked}\n"
 
 
 _OCI = "oci://"
