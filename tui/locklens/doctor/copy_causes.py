@@ -380,6 +380,12 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
         if copy.verdict is _NO and not any(one.hashes & x.locked for one in blamed):
             return replace(copy, basis=Basis.HASHES, missing="")  # it is the release's, and so the message is explained
         if copy.verdict is _NO and copy.basis is Basis.HERE and x.message.kind in _OF_FOLDERS and x.unpacked:
+            without = (
+                state for state in x.origins.earlier_states if not any(one.hashes & state.accepted for one in blamed)
+            )
+            if next(without, None) is not None:
+                words = f"{copy.evidence} now, which an earlier state of the entry does not have"
+                return replace(copy, verdict=_UNKNOWN, evidence=words, missing="the lock file of the failing run")
             since = f"{copy.evidence} now: it was replaced after the log, or the log is of another folder"
             words = f"the message says that its hash is not locked; {since}"
             return replace(copy, verdict=_LIKELY, evidence=words, basis=Basis.RUN)
