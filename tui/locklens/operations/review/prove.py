@@ -210,6 +210,13 @@ class Proving:
 
         source, metadata = self._metadata(target, package)
         received = reported = 0
+
+        def compare(zh: str) -> None:
+            """Refuse another file before it is read as a zip file, which it need not be."""
+            if zh != package.zh:
+                self._session.cache.note_altered(package.zh, zh)
+                raise PackageError(f"the package is not the signed one: expected {package.zh}, got {zh}")
+
         with source.open_package(metadata) as download:
 
             def tell(size: int) -> None:
@@ -219,10 +226,7 @@ class Proving:
                     reported = received
                     self._events.put(PackageDownloading(label, received, download.length or package.size))
 
-            hashed = hash_package(download.chunks, on_bytes=tell, cancel=self._session.cancel)
-        if hashed.zh != package.zh:
-            self._session.cache.note_altered(package.zh, hashed.zh)
-            raise PackageError(f"the package is not the signed one: expected {package.zh}, got {hashed.zh}")
+            hashed = hash_package(download.chunks, on_bytes=tell, cancel=self._session.cancel, judge=compare)
         self._session.cache.keep_package(hashed)
         self._events.put(PackageDone(label, hashed.size))
         return hashed.of_files
