@@ -55,6 +55,7 @@ def test_a_change_with_everything(samples: Samples) -> None:
     assert "overrides ~> 4.0 of main.tf:9" in text
     assert "main.tf:3  ~> 5.0  module edge" in text
     assert "unknown: module network is not fetched" in text
+    assert "`terraform get` fetches it" in text
     assert "4 of 4 added hashes not verified" in text
 
 

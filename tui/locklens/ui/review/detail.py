@@ -386,18 +386,20 @@ def root_lines(node: Node, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
 
 
 def missing_module_lines(configuration: Configuration, *, indent: int, in_full: bool) -> Iterator[Line]:
-    """The modules whose requirements are unknown; the first `_MODULES_SHOWN` unless in full."""
-    missing = configuration.missing_modules
+    """The modules whose requirements are unknown, and what fetches them; the first `_MODULES_SHOWN` unless in full."""
+    missing, get = configuration.missing_modules, f"`{configuration.dialect.command} get`"
     shown = missing if in_full or len(missing) <= _MODULES_SHOWN else missing[: _MODULES_SHOWN - 1]
     for module in shown:
         gap = missing_module_words(module)
         yield line(" " * indent, Span(gap, Role.WARN), hanging=indent + 2, place=FilePlace(module.file, module.line))
     if len(shown) < len(missing):
         more = f"{len(missing) - len(shown)} more"
-        gap = f"{more} not fetched: x lists them, `{configuration.dialect.command} get` fetches them"
+        gap = f"{more} not fetched: x lists them, {get} fetches them"
         if not all(module.is_fetchable for module in missing[len(shown) :]):
             gap = f"{more} not read: x lists them"
         yield line(" " * indent, Span(gap, Role.WARN), hanging=indent + 2)
+    elif number := sum(module.is_fetchable for module in missing):
+        yield line(" " * indent, Span(f"{get} fetches {'it' if number == 1 else 'them'}", Role.DIM), hanging=indent + 2)
 
 
 def _configuration_lines(configuration: Configuration | None, *, in_full: bool) -> Iterator[Line]:
