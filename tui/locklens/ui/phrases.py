@@ -379,3 +379,10 @@ def _failed_packages(downloads: Downloads, provider: str, words: str) -> list[st
     unfinished = [row.label for row in downloads.in_order if row.ended is None]
     candidates = [label for label in unfinished if label.startswith(f"{provider} ")]
     return [label for label in candidates if all(part in words for part in label.split(" "))] or candidates
+
+
+def changes_words(changes: Iterable[Change]) -> str:
+    """The number of changes, and of distinct ones where some are the same in several roots."""
+    ids = [change.id for change in changes]
+    distinct = len(set(ids))
+    return f"{counted(len(ids), 'change')}{f' ({distinct} distinct)' if distinct < len(ids) else ''}"

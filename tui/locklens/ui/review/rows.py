@@ -18,7 +18,7 @@ from locklens.review.model import Change, RootReview, Severity
 from locklens.review.reports import SAME_VERSION, fate_words, kind_sign, phrase, severity_span, unread_note
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
-from locklens.ui.phrases import CONFLICT, FINDING_MARK, finding_mark, kind_in_short, unverified_of
+from locklens.ui.phrases import CONFLICT, FINDING_MARK, changes_words, finding_mark, kind_in_short, unverified_of
 from locklens.ui.review.outline import ConflictPair, Grouping, Node, NodeKind, RootChange
 from locklens.ui.widgets import StyledPiece, fitted, fitted_end, fitted_name, fitted_step, harmless, least_step
 from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
@@ -230,11 +230,9 @@ def marked_words(ids: Collection[str], roots: Collection[RootReview]) -> str:
     """
     findings = sum(one.startswith(FINDING_MARK) for one in ids)
     marked = [change for root in roots for change in root.changes if change.id in ids]
-    changes, distinct = len(marked), len({change.id for change in marked})
-    if distinct == 1 < changes and not findings:
-        return f"this change in {counted(changes, 'root')}"
-    more = f" ({distinct} distinct)" if distinct < changes else ""
-    parts = (f"{counted(changes, 'change')}{more}", changes), (counted(findings, "finding"), findings)
+    if len({change.id for change in marked}) == 1 < len(marked) and not findings:
+        return f"this change in {counted(len(marked), 'root')}"
+    parts = (changes_words(marked), len(marked)), (counted(findings, "finding"), findings)
     return " and ".join(words for words, number in parts if number)
 
 

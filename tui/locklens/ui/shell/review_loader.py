@@ -24,8 +24,7 @@ from locklens.operations.review.request import (
     RootsKnown,
 )
 from locklens.storage.preferences import MarkStore
-from locklens.text import counted
-from locklens.ui.phrases import PARTIALLY_WATCHED
+from locklens.ui.phrases import PARTIALLY_WATCHED, changes_words
 from locklens.ui.shell import Job, Run, Throttle, after
 from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.watching import LOOK_SECONDS, DiskLook, names_of_files
@@ -283,10 +282,11 @@ class ReviewLoader(Widget):
         serious = self._serious()
         marked = ((one, seen) for one in self.marks if (seen := self._seen.get(one)) is not None)
         outdated = frozenset(one for one, seen in marked if serious.get(one, seen) - seen)
-        if not outdated:
+        if not outdated or self.review is None:
             return ()
         self.set_marks(outdated, marked=False)
-        return (f"unmarked {counted(len(outdated), 'change')}: a warning or block was found after the mark",)
+        number = changes_words(change for change in self.review.changes if change.id in outdated)
+        return (f"unmarked {number}: a warning or block was found after the mark",)
 
 
 def with_roots(review: Review, finished: Iterable[RootReview]) -> Review:
