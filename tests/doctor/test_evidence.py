@@ -987,6 +987,12 @@ def test_packages_are_installed_together_with_the_modules_that_are_called(made: 
         return document["state"], [one["command"] for one in document["remedies"]]
 
     assert told() == ("open", ["terraform -chdir=live/prod init"])
+    shutil.copytree(root, folder / "live/qa")
+    git(folder, "add", "live/qa")
+    git(folder, "commit", "-qm", "another root")
+    assert told() == ("open", ["terraform -chdir=ROOT init"]), "locklens init installs no modules in either"
+    git(folder, "rm", "-rqf", "live/qa")
+    git(folder, "commit", "-qm", "one root again")
     write_unpacked(root / ".terraform/providers", ADDRESS, "1.4.2", "linux_amd64")
     assert told() == ("open", ["terraform -chdir=live/prod init"])
     evidence = doctor(folder, "ci.log")["causes"][0]["evidence"]

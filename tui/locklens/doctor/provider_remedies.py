@@ -360,6 +360,8 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         is_of_tool = x.places.replaced != ""  # as the move aside said
         if x.lacking_modules:
             title, note, is_of_tool = _WITH_MODULES, f"{x.lacking_modules}, and locklens init installs none", True
+        elif x.fitting and installed is not None and installed.lacking:
+            note, is_of_tool = f"modules are missing in {x.own_root}, too, and locklens init installs none", True
         line = one.next_step if is_of_tool else one.with_settings(where.line("init"))
         size, refused = one.size_of(x.platform), one.refused_by(x.tool)
         found = one.alone.remedy("reinstall", title, _NONE, size, line, note, refused, is_of_all=is_of_all)
