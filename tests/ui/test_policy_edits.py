@@ -279,13 +279,14 @@ async def test_one_of_several_keys_of_a_namespace_is_pinned_alone(
         await until(on, lambda: policy(top)["trust"]["acme"]["keys"] == [later.fingerprint])
 
 
-@pytest.mark.parametrize("pinned", ["registry.example.com", HOME])
+@pytest.mark.parametrize("pinned", ["registry.example.com", HOME, ""])
 async def test_the_namespace_of_a_key_that_is_not_pinned_yet_is_pinned(top: Path, tmp_path: Path, pinned: str) -> None:
     hosts, key = ("registry.example.com", HOME), publisher("acme").key.fingerprint
-    other = next(host for host in hosts if host != pinned)
+    other = next(f"{host}/acme" for host in hosts if host != pinned) if pinned else "acme"
+    name = f"{pinned}/acme".removeprefix("/")
     samples = [SampleLock(f"{host}/acme/demo", "1.2.0") for host in hosts]
     (top / "live" / LOCK).write_bytes(lock_file(*samples))
-    pin = f'[trust."{pinned}/acme"]\nkeys = ["{key}"]\nby = "Ann"\non = 2026-11-01\nwhy = "phoned"\n'
+    pin = f'[trust."{name}"]\nkeys = ["{key}"]\nby = "Ann"\non = 2026-11-01\nwhy = "phoned"\n'
     commit_policy(top, pin)
     with (
         DemoRegistry({f"{host}/acme/demo": ["1.2.0"] for host in hosts}) as registry,
@@ -300,10 +301,10 @@ async def test_the_namespace_of_a_key_that_is_not_pinned_yet_is_pinned(top: Path
             await until(on, lambda: isinstance(app.screen, SignersScreen) and not app.screen.is_asking)
             await until(on, lambda: "D drop pin" in on.lines[-1])
             await on.press("T")
-            await form(on, f"Pin {other}/acme to this key")
+            await form(on, f"Pin {other} to this key")
             await on.press("escape", "D")
             await until(on, on.has_preview)
-            await until(on, lambda: f"locklens keys drop {pinned}/acme" in on.plan)
+            await until(on, lambda: f"locklens keys drop {name}" in on.plan)
 
 
 async def test_a_pin_in_force_is_named_with_who_decided_it_and_why(

@@ -351,14 +351,18 @@ class SignersScreen(RowActionsScreen):
         return self._can_pin[use.name]
 
     def _seen_keys(self, use: Use) -> SeenKeys:
-        """Return the keys that sign the namespace of a release, that of the highlighted row first.
+        """Return the keys that sign what a pin covers, or would: that of the highlighted row first.
+
+        Where a pin covers the release already, it is that one which is renewed.
 
         Raises:
             LockLensError: The row has no key, or its key cannot be pinned.
         """
         assert self.review is not None
         row = self.left.current
-        seen = seen_keys(self.review, namespace_name(self._signers, use.address), self._signers)
+        pin = pin_for(self._pins, use.address)
+        name = pin.name if pin is not None else namespace_name(self._signers, use.address)
+        seen = seen_keys(self.review, name, self._signers)
         own = row.signer.key.fingerprint if row is not None and row.signer.key is not None else ""
         if not own and seen.others:
             raise LockLensError(seen.others[0].words, hint=seen.others[0].hint)
