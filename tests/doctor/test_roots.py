@@ -862,3 +862,25 @@ def test_names_are_those_of_the_registry_of_the_tool_that_ran(beside_edge: Path,
     jobs = f"$ terraform init\n{altered.format('acme/demo')}\n\n\n$ tofu init\n{excluded}\n"
     (beside_edge / "ci.log").write_text(jobs, "utf-8")
     assert roots_of(doctor(beside_edge, "ci.log"))[0] == ["dns", "net", "newer", "twin"]
+
+
+def test_a_deleted_lock_file_that_was_restored_is_not_missed_in_roots_of_the_other_tool(
+    beside_edge: Path, doctor: Any
+) -> None:
+    there = replace(sample_entry("hashicorp/random", "3.6.3", "~> 3.6"), provider=f"{OPENTOFU_HOST}/hashicorp/random")
+    path = beside_edge / "edge/.terraform.lock.hcl"
+    path.write_bytes(path.read_bytes() + lock_file(there, dialect=OPENTOFU).partition(b"\n\n")[2])
+    (beside_edge / "edge/main.tofu").write_text(requires(*BOTH, ("hashicorp/random", "~> 3.6")), "utf-8")
+    git(beside_edge, "commit", "-qam", "a root of OpenTofu requires more")
+    words = "required by this configuration but no version is selected"
+    items = "".join(
+        f"  - provider registry.opentofu.org/{name}: {words}\n"
+        for name in ("acme/demo", "acme/netbox", "hashicorp/random")
+    )
+    log = f"$ tofu plan\nError: Inconsistent dependency lock file\n\nThe following are inconsistent:\n{items}"
+    (beside_edge / "ci.log").write_text(log, "utf-8")
+    (beside_edge / "edge/.terraform.lock.hcl").unlink()
+    git(beside_edge, "restore", "edge")
+    document = doctor(beside_edge, "ci.log")
+    assert roots_of(document) == [["edge"]] * 3
+    assert {one["verdict"] for one in document["causes"]} <= {"unknown", "no"}

@@ -316,13 +316,18 @@ class LogRoots:
             requiring = self._requiring(error)
             if error.constraint and (own := self._constrained(requiring[:_MOST_READ], error)):
                 return own
-            is_like = self._lacks_no_more if error.kind == "not-locked" else self._is_whole
+            is_like = self._lacks_just_these if error.kind == "not-locked" else self._is_whole
             requiring = [path for path in requiring[:_MOST_READ] if is_like(path, error)] or requiring
             has_it = partial(self._has_release, error=error, name=error.provider, version=error.version)
             lacking = [path for path in requiring if not all(map(has_it, self._states(path)))]
             if error.kind == "not-locked" and requiring and not lacking:  # one that always locked it did not fail so
                 once = [path for path in requiring[:_MOST_READ] if self._once_lacked(path, error, (error.provider,))]
-                lacking = [*self._having_required(error), *once]
+                having = (
+                    path
+                    for path in self._having_required(error)
+                    if self._lacks_just_these(path, error, is_reverted=True)
+                )
+                lacking = [*having, *once]
             return lacking or requiring
         if error.constraint and error.version:  # it may have locked another version since
             locking = self._locking(replace(error, version=""))
@@ -335,12 +340,23 @@ class LogRoots:
             fitting = self._locking(replace(error, version=""))
         return fitting or self._requiring(error) or [path for path in locks if self.lock(path).problems]
 
-    def _lacks_no_more(self, path: str, error: RecognisedError) -> bool:
-        """True if a root lacks no required provider but those that the message lists, which are all of its root."""
+    def _lacks_just_these(self, path: str, error: RecognisedError, *, is_reverted: bool = False) -> bool:
+        """True if a root requires all providers that the message lists, and lacks no other: it lists all of its root.
+
+        With `is_reverted` it may have required them. A run of the other tool requires what its own registry has, which
+        the root's tool did not lock.
+        """
         root = self.root(path)
-        told = [one.provider for one in self.read.errors if (one.run, one.kind) == (error.run, error.kind)]
-        lacking = root.configuration.required() - root.lock.by_address.keys()
-        return not root.configuration.complete or lacking <= self._parsed_names(path, error, (*told, *error.overridden))
+        required = root.configuration.required()
+        if self._tool_of(error) not in {None, root.tool}:
+            required = frozenset(twin_of(one) or one for one in required)
+        names = [one.provider for one in self.read.errors if (one.run, one.kind) == (error.run, error.kind)]
+        told, overridden = (self._parsed_names(path, error, each) for each in (names, error.overridden))
+        if not root.configuration.complete:
+            return True
+        if not required - root.lock.by_address.keys() <= told | overridden:
+            return False
+        return told <= required or (is_reverted and all(self.had_requirement(path, error, name) for name in names))
 
     def _locking(self, error: RecognisedError) -> list[str]:
         """Return the roots that lock the provider of an error, else those that lock it in the other tool's registry."""
