@@ -1229,3 +1229,14 @@ def test_a_mirror_is_filled_for_the_platform_that_other_fixes_assume(made: Any, 
     (fix,) = doctor(folder, "--mirror", "mirror", "ci.log")["remedies"]
     assert fix["command"] == f"locklens mirror --platform={this_platform()} mirror --root=live/prod"
     assert fix["note"] == f"that the failing run was on {this_platform()} is assumed"
+
+
+def test_a_lock_file_that_the_read_only_run_did_not_have_was_not_fixed_here(made: Any, doctor: Any) -> None:
+    """The job had no lock file: it searched for each provider that is locked here, and always was."""
+    locked = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    required = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    folder = made(SampleIncident("", ("none",), (lock_file(*locked),), required))
+    searched = "".join(f'- Finding {name} versions matching "{text}"...\n' for name, text in required)
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    (folder / "ci.log").write_text(f"{searched}\nError: Provider dependency changes detected\n\n{words}\n", "utf-8")
+    assert doctor(folder, "ci.log")["state"] == "open"

@@ -168,10 +168,10 @@ def _agreed(x: Examined) -> str:
     now = frozenset(x.lock.by_address)
     if not x.configuration.unknown_reason and not _is_exact(x):
         return ""  # what the run required may not be what is required now
+    if x.history.locked_before in {None, now} and not x.history.had_other_providers:
+        return ""  # it was not wrong here: the run had another lock file, or none
     if x.of_run:
         return f"{x.lock.path} has just the providers now that the run required" if now == x.of_run else ""
-    if x.history.locked_before in {None, now} and not x.history.had_other_providers:
-        return ""
     return f"{x.lock.path} has just the providers now that {x.where} requires" if _is_exact(x) else ""
 
 
