@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from locklens.doctor import ElsewhereEntry, PastEntry
     from locklens.lockfile import LockEntry
 
-_SECONDS = len("2026-01-01T00:00:00")
+SECONDS = len("2026-01-01T00:00:00")
+"""The length of a moment in ISO 8601, to the second, in which a log and commits are compared."""
 
 
 class EntryHistory(Struct, frozen=True):
@@ -90,7 +91,7 @@ class EntryHistory(Struct, frozen=True):
 
     def is_after_log(self, state: PastEntry | None) -> bool:
         """True if a state of the entry is known to be later than the log, as one without a commit is taken to be."""
-        return state is None or (self.logged != "" and state.date[:_SECONDS] >= self.logged[:_SECONDS])
+        return state is None or (self.logged != "" and state.date[:SECONDS] >= self.logged[:SECONDS])
 
     def next_after(self, before: PastEntry) -> PastEntry | None:
         """Return the state of the entry that a commit made of an earlier one; None where no commit did."""

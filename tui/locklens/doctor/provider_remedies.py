@@ -107,7 +107,7 @@ def copies(one: Affected) -> Iterator[Remedy]:
             yield _replacement(one.owner(target), target, copy)
         is_there = copy.kind == "mirror" and x.is_of_mirror and (copy.is_of_run or x.is_first(copy))
         if not fitting and is_of_place and not is_there:
-            yield _copyby_hand(one, copy)
+            yield _copy_by_hand(one, copy)
 
 
 def _targets(one: Affected) -> Iterator[FoundPackage]:
@@ -143,7 +143,7 @@ def _link_words(target: FoundPackage) -> str:
     return f"the link alone is moved: {target.link} stays as it is, and other roots may use it" if target.link else ""
 
 
-def _copyby_hand(one: Affected, copy: FoundPackage) -> Remedy:
+def _copy_by_hand(one: Affected, copy: FoundPackage) -> Remedy:
     """Return the command that brings a copy to another machine's mirror or cache."""
     x = one.examined
     assert x.entry is not None

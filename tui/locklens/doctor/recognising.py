@@ -484,10 +484,8 @@ def _errors(text: str, row: CatalogueRow, number: int) -> Iterator[RecognisedErr
     shown = redacted(shown.removeprefix("- "))
     shown = shown if len(shown) <= _LONGEST_TEXT else f"{shown[: _LONGEST_TEXT - 3].rstrip()}..."
     own = re.search(_OF_LOCKLENS, text)
-    platform, constraint = (
-        WRITTEN_PLATFORM.search(text, own.start() if own is not None else 0),
-        _CONSTRAINT.search(text),
-    )
+    platform = WRITTEN_PLATFORM.search(text, own.start() if own is not None else 0)
+    constraint = _CONSTRAINT.search(text)
     host = next((match for one in _ANSWERING if (match := one.search(text))), None) or _HOST.search(text)
     hashes = tuple(dict.fromkeys(_HASH.findall("".join(text.split()) if not _HASH.search(text) else text)))
     if row.kind == "sums-differ":

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import twin_of
 from locklens.doctor import PastEntry
+from locklens.doctor.history import SECONDS
 from locklens.doctor.model import Onset
 from locklens.hashes import count_by_scheme, packages_of
 from locklens.lockfile import LockFile, pinned
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from locklens.lockfile import LockEntry
     from locklens.project.git import Repository
     from locklens.project.git.objects import BlamedLine, TouchingCommit
-
-SECONDS = len("2026-11-21T14:02:11")
-"""The length of a moment, to the second."""
 
 _MOST_MERGES = 200
 """The most merges among which the one is looked for that left an entry out."""

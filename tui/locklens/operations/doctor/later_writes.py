@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.dialect import OPENTOFU
 from locklens.doctor import PastEntry, taken_over
+from locklens.doctor.history import SECONDS
 from locklens.errors import ConfigurationError
 from locklens.lockfile import LockFile, entry_contents, pinned
 from locklens.lockfile.parse import parse
-from locklens.operations.doctor.history import SECONDS
 from locklens.storage.journal import Journal
 
 if TYPE_CHECKING:

@@ -56,7 +56,7 @@ _MOST_READ = 200
 _OF_UNLOCKED = frozenset({"not-locked", "provider-unknown", "no-matching-release"})
 """Errors about a provider that the lock file does not have, or need not have."""
 
-_PAST_COMMITS = 10
+_RECENT_COMMITS = 10
 """The most commits before HEAD that are read for a requirement which no root has any more."""
 
 _MOST_FOLDERS = 5_000
@@ -202,9 +202,8 @@ class LogRoots:
         is_of_run = is_locked or root.configuration.of(address)
         if error.kind in {"provider-unknown", "plugin-missing"} and not is_of_run:
             return twin if root.configuration.of(twin) else address
-        is_own = (
-            self._tool_of(error) is TERRAFORM or error.kind in OF_LACKING
-        )  # the other tool's entry is not taken for this one
+        # Terraform, and a run that lacks an entry, do not take the other tool's for their own.
+        is_own = self._tool_of(error) is TERRAFORM or error.kind in OF_LACKING
         is_of_twin = address not in root.lock.by_address and twin in root.lock.by_address and not is_own
         return twin if is_of_twin and self.entry(error, root, address) is None else address
 
@@ -481,7 +480,7 @@ class LogRoots:
         repository = self._checkout.repository
         if repository is None or repository.is_unborn:
             return self._trees_at_the_log
-        last = (one.commit for one in repository.touching(".", 1 + _PAST_COMMITS))
+        last = (one.commit for one in repository.touching(".", 1 + _RECENT_COMMITS))
         commits = dict.fromkeys((repository.resolve("HEAD"), *last))
         return (*self._trees_at_the_log, *(RevisionTree(repository, one) for one in commits))
 

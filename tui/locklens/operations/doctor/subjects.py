@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from locklens.lockfile import LockEntry
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.checkout import Checkout
-from locklens.operations.doctor.log_roots import LogRoots
+    from locklens.operations.doctor.log_roots import LogRoots
 
 _OF_CONFIGURATION = OF_VERSIONS | {"no-matching-release"}
 """Errors about what a root requires: equal entries of roots with different constraints are different cases."""

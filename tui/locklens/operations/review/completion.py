@@ -183,22 +183,20 @@ class _Completion:
 
     def settle(self, collector: FactCollector, downloaded: DownloadedPackages, *, is_patient: bool) -> None:
         """Trace changes to the facts that are settled, or wait for all of them."""
+        from locklens.review.case import settled_case
+
         for subject in collector.settled(is_patient=is_patient):
-            if (told := self._with_earlier(subject, collector.known, downloaded)) is not subject:
+            case = settled_case(subject, collector.known, downloaded)
+            if case is not None and (told := self._with_earlier(subject, case)) is not subject:
                 collector.start([told])  # What a commit locks may be a question of its own.
                 continue
-            self._settle(subject, collector.known, downloaded)
+            self._trace(subject, case)
             self._settled += len(self._equal[subject.key])
             self._on_event(self._evidence_progress)
 
-    def _with_earlier(
-        self, subject: FactSubject, known: Mapping[FactRequest, Fact], downloaded: DownloadedPackages
-    ) -> FactSubject:
+    def _with_earlier(self, subject: FactSubject, case: Case) -> FactSubject:
         """Return a change with the commits that explain it, the same one where its release does, or nothing more."""
-        from locklens.review.case import settled_case
-
-        case = settled_case(subject, known, downloaded)
-        if case is None or subject.key in self._told or not case.contradicts:
+        if subject.key in self._told or not case.contradicts:
             return subject
         self._told.add(subject.key)
         change = self._earlier.told(case, self._roots[subject.lock_file].old.path, subject.lock_file)
@@ -220,6 +218,7 @@ class _Completion:
     def prove(self, session: ReleaseSession, known: Mapping[FactRequest, Fact], *, everything: bool) -> None:
         """Prove `h1` hashes by downloads, and judge their changes again."""
         from locklens.operations.review.prove import Proving
+        from locklens.review.case import settled_case
 
         def confirm(plan: ProvingPlanned) -> bool:
             self._on_event(plan)
@@ -227,12 +226,7 @@ class _Completion:
 
         if Proving(session, known, self.subjects, everything=everything).work(confirm, self._on_event):
             for subject in self.subjects:
-                self._settle(subject, known, session.cache)
-
-    def _settle(self, subject: FactSubject, known: Mapping[FactRequest, Fact], downloaded: DownloadedPackages) -> None:
-        from locklens.review.case import settled_case
-
-        self._trace(subject, settled_case(subject, known, downloaded))
+                self._trace(subject, settled_case(subject, known, session.cache))
 
     def _trace(self, subject: FactSubject, case: Case | None) -> None:
         """Trace a change and its equals to the facts."""
