@@ -55,12 +55,10 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def words_of(copied: str, folder: Path) -> list[str]:
-    """What a shell makes of it as the words behind a command, or of each of several lines; nothing of it may run."""
+    """What a shell makes of it as the words behind a command; nothing of it may run."""
     lines = copied.split("\n")
     assert [*map(visible, lines)] == lines
-    assert len(lines) == 1 or all(line.startswith("- ") for line in lines)
-    script = "\n".join(f"printf '%s\\0' {line}" for line in lines)
-    out = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, check=True).stdout
+    out = subprocess.run(["bash", "-c", f"printf '%s\\0' {copied}"], cwd=folder, capture_output=True, check=True).stdout
     subprocess.run(["bash"], input=copied.encode(), cwd=folder, capture_output=True, check=False)
     assert not (folder / "PWNED").exists()
     return [os.fsdecode(word) for word in out.split(b"\0")[:-1]]
@@ -101,7 +99,9 @@ async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Pat
                 if number in some(range(len(on.changes.rows)), 3):
                     copied |= await copy_all(on, on.detail)
             assert marked_up
-            assert all(words_of(text, top)[0] == "-" for text in marked_up)
+            quoted = [words_of(text, top) for text in marked_up]
+            assert all(words[0] == "[locklens]:" and len(words) == 2 for words in quoted)
+            assert any("touch PWNED" in text for _, text in quoted)
             roots = {word for text in copied for word in words_of(text, top)}
             assert set(ROOTS) <= roots
             assert any("touch PWNED" in word and word.endswith(":1") for word in roots)

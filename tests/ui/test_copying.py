@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 from msgspec.structs import replace
 from ui.conftest import Running, Samples
 
-from locklens.review.model import Evidence, Severity
-from locklens.ui.clipboard import SENT_TO_TERMINAL, change_markdown, copy_by_program
+from locklens.review.model import Change, Evidence, Severity
+from locklens.review.reports import markdown
+from locklens.review.rules.catalogue import RULES
+from locklens.ui.clipboard import SENT_TO_TERMINAL, copy_by_program
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are scripts of a shell")
 
@@ -124,46 +127,63 @@ async def test_without_a_program_nothing_is_called_copied(samples: Samples, runn
         assert "copied" not in on.text
 
 
-async def test_a_section_and_the_whole_review_are_copied_as_markdown(samples: Samples, running: Running) -> None:
-    async with running(samples.full(), size=(140, 45)) as on:
+def unquoted(copied: str) -> str:
+    """Markdown between the lines that quote it for a shell."""
+    opening, _, rest = copied.partition("\n\n")
+    text, _, closing = rest.rpartition("\n\n")
+    assert opening == closing == "[locklens]: '"
+    return text
+
+
+async def test_the_whole_review_is_copied_as_the_report_and_a_section_as_its_part(
+    samples: Samples, running: Running
+) -> None:
+    review = samples.full()
+    async with running(review, size=(140, 45)) as on:
         await on.press("g", "y")
         assert "Markdown of the whole review" in on.text
         await on.press("enter")
         assert "Markdown of the whole review" in on.text
-        whole = on.app.clipboard.split("\n")
-        assert whole[0].startswith("- **locklens review** ")
-        assert all(line.startswith("- **") for line in whole[:8])
-        assert "acme/demo" in whole[1]  # the worst first
-        shared = [line for line in whole if "8 roots" in line or "2 roots" in line]
-        assert [line.rpartition("io/")[2].partition("*")[0] for line in shared] == ["hashicorp/random", "hashicorp/aws"]
-        assert any("LK006" in line for line in whole)
-        assert not any("infra" in line for line in whole)
+        whole = unquoted(on.app.clipboard)
+        report = markdown.render(review)
+        assert whole == report.strip().replace("'", "’")
+        assert MarkdownIt().render(on.app.clipboard) == MarkdownIt().render(report.replace("'", "’"))
         await on.press("y", "j", "enter")
-        section = on.app.clipboard.split("\n")
-        assert section == [line for line in whole[1:] if line in section]
-        assert len(section) < len(whole) - 1
+        section = unquoted(on.app.clipboard).split("\n")
+        assert section == [line for line in section if line in whole.split("\n")]
+        assert "infra/prod" in section[0]
 
 
 async def test_a_section_without_a_change_copies_its_findings(samples: Samples, running: Running) -> None:
-    own = (samples.finding("LK006", Severity.BLOCK, "a is required"), samples.finding("LK006", Severity.BLOCK, "b is"))
-    async with running(samples.review(samples.root("secret", findings=own))) as on:
+    own = (samples.finding("LK006", Severity.BLOCK, "a's one"), samples.finding("LK006", Severity.BLOCK, "b is"))
+    async with running(samples.review(samples.root("infra", findings=own))) as on:
         await on.press("g", "y", "j", "enter")
-        assert on.app.clipboard.startswith("- BLOCK LK006 ")
-        assert on.app.clipboard.endswith(", 2 times")
+        title = RULES["LK006"].title
+        places = [f"at `{finding.place}`" for finding in own]
+        assert unquoted(on.app.clipboard).split("\n") == [
+            f"- **LK006 block** {title}: `a’s one`, {places[0]}",
+            f"- **LK006 block** {title}: `b is`, {places[1]}",
+        ]
 
 
 def test_a_finding_of_one_root_is_not_said_of_all(samples: Samples) -> None:
     alone = (samples.finding("LK009", Severity.WARN), samples.finding("LK027", Severity.INFO))
     changes = [samples.change("acme/one", findings=alone), samples.change("acme/one", findings=alone[1:])]
-    words = change_markdown(changes)
-    assert "2 roots: WARN LK009" in words
-    assert words.count("in 1 of 2") == 1
-    assert words.index("LK009") < words.index("in 1 of 2") < words.index("LK027")
+    words = markdown.render_part([(samples.root(each), change) for each, change in zip("ab", changes, strict=True)])
+    line = words.split("\n")[0]
+    assert "in 2 roots" in line
+    assert line.count("in 1 of 2") == 1
+    assert line.index("LK009") < line.index("in 1 of 2") < line.index("LK027")
 
 
 def test_what_is_not_all_known_is_copied_as_that(samples: Samples) -> None:
     known = replace(samples.change("acme/one"), evidence=Evidence())
     unknown = replace(known, evidence=Evidence(problems=("offline",)))
-    assert change_markdown([known, known]).endswith("2 roots: no findings")
-    assert change_markdown([unknown]).endswith("1 root: not all is known")
-    assert change_markdown([known, unknown]).endswith(r"2 roots: not all is known \(in 1 of 2\)")
+
+    def state(*changes: Change) -> str:
+        words = markdown.render_part([(samples.root(str(number)), each) for number, each in enumerate(changes)])
+        return words.partition("**")[2].partition("**")[0]
+
+    assert state(known, known) == "ok"
+    assert state(unknown) == "unknown"
+    assert state(known, unknown) == "unknown in 1 of 2 roots"

@@ -26,7 +26,7 @@ from locklens.review.rules import catalogue
 from locklens.review.rules.catalogue import RULES
 from locklens.storage import preferences
 from locklens.trust import Signer, SigningKey, Tier
-from locklens.ui.clipboard import copied_line, markdown_text
+from locklens.ui.clipboard import copied_line
 from locklens.ui.dialogs import TextDialog
 from locklens.ui.dialogs.choices import CopyDialog
 from locklens.ui.dialogs.form import ExportDialog
@@ -597,16 +597,23 @@ async def test_y_offers_what_to_copy(samples: Samples, running: Running) -> None
             assert on.app.clipboard == copied_line(choice.text)
         await on.press("y", "j", "y")
         titles = {rule: RULES[rule].title for rule in ("LK003", "LK005", "LK006")}
-        assert on.app.clipboard == (
-            "- **registry.terraform.io/acme/demo** 1.0.0, 1 root: "
-            rf"WARN LK003 {titles['LK003']}, BLOCK LK005 {titles['LK005']}"
+        line, *details = on.app.clipboard.split("\n")[2:-2]
+        assert line.startswith(
+            "- **block** `acme/demo` `1.0.0 (same version)` replaced-hashes, in `infra/prod/network`"
         )
+        assert f"LK003 {titles['LK003']}, LK005 {titles['LK005']}" in line
+        for finding in change.findings:
+            assert any(f"`{finding.message}`, at `{finding.place}`" in each for each in details)
         await on.go_to("LK006")
         await on.press("y", "j", "enter")
-        assert on.app.clipboard == markdown_text(f"- BLOCK LK006 {titles['LK006']}")
+        found = on.current.node.finding
+        assert found is not None
+        assert on.app.clipboard.split("\n")[2] == (
+            f"- **LK006 block** {titles['LK006']}: `{found.message}`, at `{found.place}`"
+        )
         await on.go_to("hashicorp/random")
         await on.press("y", "j", "enter")
-        assert on.app.clipboard.endswith("** 3.6.3 to 3.7.2, 8 roots: not all is known")
+        assert "- **unknown** `hashicorp/random` `3.6.3 -> 3.7.2` upgrade, in 8 roots" in on.app.clipboard
 
 
 async def test_fingerprints_are_offered(samples: Samples, running: Running) -> None:

@@ -26,10 +26,10 @@ from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequ
 from locklens.releases import NetworkSettings
 from locklens.review import Proof
 from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Review, Severity
+from locklens.review.reports import markdown
 from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.app import LockLensApp
-from locklens.ui.clipboard import markdown_text, review_markdown
 from locklens.ui.review import ReviewScreen
 from locklens.ui.review.actions import copy_choices
 from locklens.ui.shell import Throttle
@@ -135,16 +135,16 @@ async def test_nothing_is_ok_in_a_detail_or_in_what_leaves_the_screen_while_regi
         members = shown.partition("IN 3 ROOTS")[2].splitlines()[1:4]
         assert [line.split() for line in members] == [["…", f"infra/{name}"] for name in ("a", "b", "c")]
         texts = {choice.label: choice.text for choice in copy_choices(on.current.node)}
-        assert texts["Markdown"].endswith("3 roots: not all is known")
+        assert "\n- **unknown** `acme/same`" in texts["Markdown"]
         assert on.screen.review is not None
-        assert review_markdown(on.screen.review).startswith(f"- **locklens review**{markdown_text(' unknown, ')}")
+        assert "\n**Verdict: unknown, " in markdown.render(on.screen.review)
         on.screen.action_export("markdown")
         await on.pilot.pause()
         assert "nothing to export so far: the lookup has not ended" in on.text
         source.serving[0].end.set()
         await on.settle()
         assert "infra/a" in "\n".join(line.text for line in on.detail.lines)
-        assert "not all is known" not in "\n".join(choice.text for choice in copy_choices(on.current.node))
+        assert "unknown" not in "\n".join(choice.text for choice in copy_choices(on.current.node))
 
 
 async def test_an_export_is_of_what_was_complete_when_it_was_asked_for(

@@ -26,7 +26,6 @@ from locklens.review.reports import claimed_word, hashes_of_review, lock_lines, 
 from locklens.review.reports.evidence_lines import shared_problems
 from locklens.review.rules.catalogue import wording_of
 from locklens.storage.cache import Cache
-from locklens.ui.clipboard import markdown_text, review_markdown
 from locklens.ui.hashes.detail import hash_detail
 from locklens.ui.hashes.rows import hash_rows
 from locklens.ui.phrases import verdict
@@ -180,11 +179,11 @@ def test_marks_count_distinct_changes_as_reports_do(sample: tuple[LockLens, Revi
 
 def test_copied_findings_have_the_title_of_their_case(sample: tuple[LockLens, Review]) -> None:
     _, review = sample
-    copied = review_markdown(review)
+    copied = markdown.render(review)
     special = [finding for change in review.changes for finding in change.findings if finding.case]
     assert special
     for finding in special:
-        assert markdown_text(wording_of(finding).title) in copied
+        assert markdown.prose(wording_of(finding).title) in copied
 
 
 def test_hashes_that_are_kept_for_another_version_are_not_called_added(sample: tuple[LockLens, Review]) -> None:

@@ -2,7 +2,8 @@
 
 Copied text is untrusted: a root's name may be `$(rm -rf ~)`, a constraint `>= 1.0`. So all text except command lines
 is quoted for a shell, which leaves versions, hashes and addresses unchanged. A row of a list is copied without names
-of roots and files, which disclose the repository's structure; a line about a file is copied with the file's name.
+of roots and files, which disclose the repository's structure; a line about a file is copied with the file's name, and
+Markdown as the report has it, with roots and files.
 
 Terminals are free to ignore the escape sequence that copies (OSC 52), and tmux does so with its usual settings. Whether
 it arrived cannot be known, so that only what a program took is called copied.
@@ -15,19 +16,17 @@ import re
 import subprocess
 import sys
 import time
-from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.app import App
 
 from locklens.machine import find_program
-from locklens.review.model import Change, Finding, Review, severity_rank
-from locklens.review.reports import roots_and_changes, verdict_words
-from locklens.review.reports.findings import distinct_changes, reported_findings
-from locklens.text import counted, shell_word, visible
+from locklens.text import shell_word, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
+
+    from locklens.review.model import Change, Finding
 
 
 class ShellText(str):
@@ -36,15 +35,15 @@ class ShellText(str):
     __slots__ = ()
 
 
-class MarkdownItems(ShellText):
-    """Items of a Markdown list, one to a line; each begins with a dash, which no shell runs."""
+class MarkdownText(ShellText):
+    """Lines of Markdown that `quoted_markdown` made."""
 
     __slots__ = ()
 
 
 def copied_line(text: str) -> str:
     """Return the clipboard text for `Line.copied`."""
-    if isinstance(text, MarkdownItems):
+    if isinstance(text, MarkdownText):
         return "\n".join(map(visible, text.split("\n")))
     return visible(text) if isinstance(text, ShellText) else shell_word(text)
 
@@ -57,61 +56,13 @@ def markdown_text(text: str) -> ShellText:
     return ShellText(_SPECIAL.sub(r"\\\g<0>", visible(text)))
 
 
-def change_markdown(changes: Sequence[Change]) -> ShellText:
-    """A list item on the same change in some roots: provider, versions, number of roots, and findings by their titles.
-
-    A finding that some of the roots have is said with their number, and so is that not all is known of one without.
-    """
-    change, roots = changes[0], len(changes)
-    numbers = Counter(words for each in changes for words in dict.fromkeys(map(_rule_words, each.findings)))
-    if lacking := sum(each.severity is None and each.lacks_facts for each in changes):
-        numbers["not all is known"] = lacking
-    old, new = (str(side.version) if side else "none" for side in (change.old, change.new))
-    versions = new if old == new else f"{old} to {new}"
-    findings = ", ".join(
-        words if number == roots else f"{words} (in {number} of {roots})" for words, number in numbers.items()
-    )
-    rest = f" {versions}, {counted(roots, 'root')}: {findings or 'no findings'}"
-    return ShellText(f"- **{markdown_text(str(change.address))}**{markdown_text(rest)}")
+_QUOTE = "[locklens]: '"
+"""To Markdown a link's definition, which it does not show and no text uses; to a shell one end of a quoted word."""
 
 
-def finding_markdown(finding: Finding) -> ShellText:
-    """A list item on a root-level finding: rule, severity and title, without names of the repository."""
-    return ShellText(f"- {markdown_text(_rule_words(finding))}")
-
-
-def review_markdown(review: Review) -> MarkdownItems:
-    """The whole review as a list: the verdict, distinct changes, the worst and most frequent first, and findings."""
-    changes = sorted(distinct_changes(review), key=lambda one: (severity_rank(one.change.severity), -len(one.members)))
-    words = f" {verdict_words(review)}, {roots_and_changes(review)}"
-    items = [
-        f"- **locklens review**{markdown_text(words)}",
-        *_change_items([change for _, change in one.members] for one in changes),
-    ]
-    findings = [one.finding for one in reported_findings(review) if one.change is None and one.is_counted]
-    return MarkdownItems("\n".join([*items, *_finding_items(findings)]))
-
-
-def section_markdown(changes: Iterable[Sequence[Change]], findings: Iterable[Finding]) -> MarkdownItems:
-    """A section as a list: its changes, each in its roots, and its findings without a change."""
-    return MarkdownItems("\n".join([*_change_items(changes), *_finding_items(findings)]))
-
-
-def _change_items(changes: Iterable[Sequence[Change]]) -> list[str]:
-    return list(map(change_markdown, changes))
-
-
-def _finding_items(findings: Iterable[Finding]) -> list[str]:
-    """Findings without names of the repository are often alike: each once, with its number."""
-    numbers = Counter(finding_markdown(finding) for finding in findings)
-    return [item if number == 1 else f"{item}, {counted(number, 'time')}" for item, number in numbers.items()]
-
-
-def _rule_words(finding: Finding) -> str:
-    from locklens.review.rules.catalogue import RULES, wording_of
-
-    title = wording_of(finding).title if finding.rule in RULES else ""
-    return f"{finding.severity.value.upper()} {finding.rule} {title}".rstrip()
+def quoted_markdown(text: str) -> MarkdownText:
+    """Return Markdown as one quoted word of a shell, which runs nothing of it; apostrophes become typographic ones."""
+    return MarkdownText("\n".join((_QUOTE, "", text.strip("\n").replace("'", "\u2019"), "", _QUOTE)))
 
 
 def change_copied(change: Change) -> str:

@@ -155,16 +155,20 @@ def _order(one: ReportedFinding) -> tuple[object, ...]:
 
 
 def distinct_changes(review: Review) -> list[DistinctChange]:
-    """Return the changes, equal ones together, the worst first; unchanged providers only with findings."""
+    """Return the distinct changes of a review; unchanged providers only with findings."""
+    changes = ((root, change) for root in review.roots for change in root.changes)
+    return distinct(one for one in changes if one[1].kind is not ChangeKind.UNCHANGED or one[1].findings)
+
+
+def distinct(changes: Iterable[tuple[RootReview, Change]]) -> list[DistinctChange]:
+    """Return changes, equal ones together, the worst first."""
     groups: dict[str, list[tuple[RootReview, Change]]] = {}
-    for root in review.roots:
-        for change in root.changes:
-            if change.kind is not ChangeKind.UNCHANGED or change.findings:
-                groups.setdefault(change.id, []).append((root, change))
+    for root, change in changes:
+        groups.setdefault(change.id, []).append((root, change))
     for members in groups.values():
         members.sort(key=lambda member: (severity_rank(member[1].severity), member[0].path))
-    distinct = [DistinctChange(tuple(members)) for members in groups.values()]
-    return sorted(distinct, key=lambda one: (one.change.alarm, one.change.id))
+    found = [DistinctChange(tuple(members)) for members in groups.values()]
+    return sorted(found, key=lambda one: (one.change.alarm, one.change.id))
 
 
 def bounded(text: str, limit: int) -> str:

@@ -22,6 +22,7 @@ from locklens.review.model import Accepted, Finding, Review, RootReview, Severit
 from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.findings import (
     bounded,
+    distinct,
     distinct_changes,
     remedies,
     reported_findings,
@@ -37,7 +38,8 @@ from locklens.trust import Signer, Tier
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.review.reports.findings import DistinctChange, ReportedFinding
+    from locklens.review.model import Change
+    from locklens.review.reports.findings import DistinctChange
 
 MARKER = "<!-- locklens review -->"
 """The first line, which is not shown."""
@@ -63,6 +65,15 @@ def render(review: Review, *, fail_on: str | None = None) -> Printable:
     return page(_Comment(review, fail_on).lines())
 
 
+def render_part(
+    changes: Iterable[tuple[RootReview, Change]], findings: Iterable[tuple[RootReview | None, Finding]] = ()
+) -> Printable:
+    """Return what the report says of some changes, each with its details below it, and of findings without a change."""
+    found = [[line] for lines in _root_findings(findings) for line in lines]
+    blocks = [*([_change_line(one), *_bounded_detail(one)] for one in distinct(changes)), *found]
+    return page(fitting_lines(blocks, len(blocks), LONGEST, f"- and {{}} more; {_ALL}"))
+
+
 class _Comment:
     def __init__(self, review: Review, fail_on: str | None) -> None:
         self._review = review
@@ -79,7 +90,7 @@ class _Comment:
         yield from fitting(_each(unchecked), len(unchecked), share=_UNCHECKED, more="- and {} more limits")
         yield from self._section("What to do", list(self._remedies()), _REMEDIES, "- and {} more rules")
         yield from self._section("Signers that changed", list(self._signers()), _SIGNERS, f"- and {{}} more; {_ALL}")
-        severe, others = self._root_findings()
+        severe, others = _root_findings((one.root, one.finding) for one in self._found if one.change is None)
         yield from self._section("Root-level findings", severe, _ROOT_FINDINGS, f"- and {{}} more; {_ALL}")
         share = max(_CHANGES, self._budget.left - _DETAILS)
         if number := len(self._changes):
@@ -150,24 +161,6 @@ class _Comment:
             version = str(one.change.new.version) if one.change.new is not None else new.version
             yield f"- {_name(one)}: {code(old.version)} {_signer(old)}; {code(version)} {_signer(new)}"
 
-    def _root_findings(self) -> tuple[list[str], list[str]]:
-        """Return the blocks and warnings about roots, and the other findings: info and accepted ones."""
-        alike: dict[tuple[str, Severity, str, Accepted | None], list[ReportedFinding]] = {}
-        for one in self._found:
-            if one.change is None:
-                finding = one.finding
-                alike.setdefault((finding.rule, finding.severity, finding.message, finding.accepted), []).append(one)
-        severe: list[str] = []
-        others: list[str] = []
-        for same in alike.values():
-            finding = same[0].finding
-            number = len({one.folder for one in same})
-            more = f" and {counted(len(same) - 1, 'more place')}" if len(same) > 1 else ""
-            place = f"in {number} roots" if number > 1 else f"at {code(finding.place)}{more}"
-            listed = severe if finding.fails_at(Severity.WARN) else others
-            listed.append(f"- {_finding(finding)}, {place}")
-        return severe, others
-
     def _folded(self, title: str, blocks: Iterable[Sequence[str]], number: int, share: int) -> Iterator[str]:
         """Yield a folded section; `title` is own text, for it is in an HTML element."""
         if number:
@@ -175,6 +168,24 @@ class _Comment:
             self._budget.spend((*opening, *closing))
             lines = self._budget.fitting(blocks, number, share=share, more=f"- and {{}} more; {_ALL}")
             yield from (*opening, *lines, *closing)
+
+
+def _root_findings(findings: Iterable[tuple[RootReview | None, Finding]]) -> tuple[list[str], list[str]]:
+    """Return the blocks and warnings without a change, and the others: info and accepted ones; equal ones once."""
+    alike: dict[tuple[str, Severity, str, Accepted | None], list[tuple[str, Finding]]] = {}
+    for root, finding in findings:
+        same_words = finding.rule, finding.severity, finding.message, finding.accepted
+        alike.setdefault(same_words, []).append((root.path if root is not None else "", finding))
+    severe: list[str] = []
+    others: list[str] = []
+    for same in alike.values():
+        finding = same[0][1]
+        number = len({folder for folder, _ in same})
+        more = f" and {counted(len(same) - 1, 'more place')}" if len(same) > 1 else ""
+        place = f"in {number} roots" if number > 1 else f"at {code(finding.place)}{more}"
+        listed = severe if finding.fails_at(Severity.WARN) else others
+        listed.append(f"- {_finding(finding)}, {place}")
+    return severe, others
 
 
 def _each(items: Iterable[str]) -> Iterator[list[str]]:
@@ -191,16 +202,19 @@ def _change_line(one: DistinctChange) -> str:
     hashes = f"; {reports.hash_words(change.hashes, reports.claimed_word([change]))}" if change.claimed else ""
     named = f": {', '.join(f'{rule} {prose(title)}' for rule, title in sorted(titles.items()))}" if titles else ""
     subject = f"{_name(one)} {code(reports.phrase(change))} {change.kind}"
-    state = change.severity or ("unknown" if change.lacks_facts else "ok")
+    lacking = sum(member.severity is None and member.lacks_facts for _, member in one.members)
+    share = f" in {lacking} of {len(one.members)} roots" if lacking < len(one.members) else ""
+    state = change.severity or (f"unknown{share}" if lacking else "ok")
     return f"- **{state}** {subject}, {_where(one)}{hashes}{named}"
 
 
 def _detail(one: DistinctChange) -> list[str]:
+    return [f"- {_name(one)} {code(reports.phrase(one.change))}", *_bounded_detail(one)]
+
+
+def _bounded_detail(one: DistinctChange) -> list[str]:
     lines = list(_detail_lines(one))
-    return [
-        f"- {_name(one)} {code(reports.phrase(one.change))}",
-        *fitting_lines(_each(lines), len(lines), _DETAIL, _MORE),
-    ]
+    return fitting_lines(_each(lines), len(lines), _DETAIL, _MORE)
 
 
 def _name(one: DistinctChange) -> str:

@@ -125,7 +125,7 @@ class ReviewScreen(RowActionsScreen):
     @property
     def copy_choices(self) -> tuple[CopyChoice, ...]:
         """The texts that can be copied of the highlighted row."""
-        return copy_choices(self.node, self.review)
+        return copy_choices(self.node, self.review, self.source.request.fail_on)
 
     @property
     def row_keys(self) -> tuple[str, tuple[str, ...]]:

@@ -10,20 +10,14 @@ from typing import TYPE_CHECKING
 
 from locklens.errors import LockLensError
 from locklens.lines import FilePlace
+from locklens.operations.reports import render_report
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
 from locklens.operations.write.policy_edits import Accept, Decision, accept_findings, base_words, root_words
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project import LOCK_FILE
 from locklens.review.model import ChangeKind, Finding, LockStatus, Review, RootReview
 from locklens.text import counted, listing
-from locklens.ui.clipboard import (
-    change_copied,
-    change_markdown,
-    finding_copied,
-    finding_markdown,
-    review_markdown,
-    section_markdown,
-)
+from locklens.ui.clipboard import change_copied, finding_copied, quoted_markdown
 from locklens.ui.dialogs.choices import CopyChoice
 from locklens.ui.review.outline import Node, NodeKind, RootChange, provider_name
 from locklens.ui.row_actions import RowTarget
@@ -180,15 +174,15 @@ _MAX_HASHES = 100
 """Added hashes that are offered; the detail has all of them."""
 
 
-def copy_choices(node: Node | None, review: Review | None = None) -> tuple[CopyChoice, ...]:
-    """The texts that can be copied of a row, none of them with a path."""
+def copy_choices(node: Node | None, review: Review | None = None, fail_on: str | None = None) -> tuple[CopyChoice, ...]:
+    """The texts that can be copied of a row; only Markdown, which is the report's, has names of roots and files."""
     if node is not None and node.kind is NodeKind.SECTION:
-        return _section_choices(node, review)
+        return _section_choices(node, review, fail_on)
     if node is None or not node_copied(node):
         return ()
     row = CopyChoice("row", node_copied(node))
     if node.finding is not None:
-        return CopyChoice("finding", row.text), CopyChoice("Markdown", finding_markdown(node.finding))
+        return CopyChoice("finding", row.text), _markdown_choice("Markdown", node, "the finding")
     change = node.change
     if change is None:
         return (row,)
@@ -196,7 +190,7 @@ def copy_choices(node: Node | None, review: Review | None = None) -> tuple[CopyC
     signers = [one.new_signer for one in changes if one.new_signer is not None]
     texts = [
         row,
-        CopyChoice("Markdown", change_markdown(changes)),
+        _markdown_choice("Markdown", node, "the change"),
         CopyChoice("provider", str(change.address)),
         *(CopyChoice("finding", finding_copied(finding)) for one in changes for finding in one.findings),
         *(CopyChoice("fingerprint", key.fingerprint) for signer in signers for key in signer.keys),
@@ -205,19 +199,27 @@ def copy_choices(node: Node | None, review: Review | None = None) -> tuple[CopyC
     return tuple(dict.fromkeys(texts))
 
 
-def _section_choices(node: Node, review: Review | None) -> tuple[CopyChoice, ...]:
-    changes = [[subject.change for subject in child.subjects] for child in node.children if child.change is not None]
-    findings = [child.finding for child in node.children if child.finding is not None]
-    whole = (
-        [CopyChoice("whole review", review_markdown(review), "Markdown of the whole review")]
-        if review is not None and (review.changes or any(root.findings for root in review.roots))
-        else []
-    )
+def _section_choices(node: Node, review: Review | None, fail_on: str | None) -> tuple[CopyChoice, ...]:
+    whole = []
+    if review is not None and (review.changes or any(root.findings for root in review.roots)):
+        report = quoted_markdown(render_report("review", "markdown", review, fail_on=fail_on))
+        whole = [CopyChoice("whole review", report, "Markdown of the whole review")]
+    changes = sum(child.change is not None for child in node.children)
+    findings = sum(child.finding is not None for child in node.children)
     if not changes and not findings:
         return tuple(whole)
-    parts = ((len(changes), "change"), (len(findings), "finding"))
+    parts = ((changes, "change"), (findings, "finding"))
     words = " and ".join(counted(number, noun) for number, noun in parts if number)
-    return (*whole, CopyChoice("section", section_markdown(changes, findings), f"Markdown of its {words}"))
+    return (*whole, _markdown_choice("section", node, f"its {words}"))
+
+
+def _markdown_choice(label: str, node: Node, words: str) -> CopyChoice:
+    """What the Markdown report says of the changes and findings of a node."""
+    from locklens.review.reports.markdown import render_part
+
+    changes = ((subject.root, subject.change) for subject in node.subjects)
+    findings = ((each.root, each.finding) for each in (node, *node.children) if each.finding is not None)
+    return CopyChoice(label, quoted_markdown(render_part(changes, findings)), f"Markdown of {words}")
 
 
 def node_place(node: Node | None) -> FilePlace | None:
