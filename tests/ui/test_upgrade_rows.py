@@ -505,6 +505,49 @@ def test_no_target_stands_above_the_newest_of_several_locked_versions() -> None:
     assert seen[9:] == [["-", "1.1.0"], ["1.2.0", "-"], ["2.0.0"] * 2, ["3.0.0"] * 2]
 
 
+def test_a_step_on_a_folded_row_starts_at_the_target_that_it_shows() -> None:
+    """The newest version that was locked, in a root without a target, was where the steps started."""
+    listed = "1.0.0:400 1.1.0:300 1.2.0:200 2.0.0:100"
+    locked = (("a", "1.0.0"), ("b", "1.0.0"), ("c", "2.0.0"))
+    some = [offer(listed, "~> 1.0" if of != "2.0.0" else ">= 1.0", locked=of, root=root) for root, of in locked]
+    of = selection_of(*some)
+    shown = rows(of)[1]
+    assert (shown.target.text, shown.bump.text) == ("1.2.0", "minor")
+    down = of.moved(some, -1)
+    assert (rows(down)[1].target.text, rows(down)[1].bump.text) == ("1.1.0", "minor")
+    assert [pick.root for pick in down.toggled(some).picks] == ["a", "b"], "no root is downgraded beside an upgrade"
+    assert down.moved(some, 1) == of
+    lower = down.moved(some, -1)
+    group = rows(lower)[1]
+    assert (group.target.text, group.bump.text, group.mark) == ("1.0.0", "down", "[ ]")
+    assert group.note.text == "older in 1 of 3 roots, no target in 2"
+    assert lower.moved(some, 1).moved(some, 1) == of
+    assert [pick.root for pick in of.moved(some, 1).toggled(some).picks] == ["a", "b"]
+
+
+def test_a_version_that_a_root_cannot_take_is_its_target_no_more() -> None:
+    listed = "1.0.0:400 1.1.0:300 1.2.0:200"
+    exact = offer(listed, "!= 1.1.0", root="b")
+    some = [offer(listed, "~> 1.0", root="a"), replace(exact, guards={exact.requirements[0].site: "it is fetched"})]
+    of = selection_of(*some).toggled(some)
+    step = stepped(of, rows(of)[1], -1)
+    group = rows(step.selection)[1]
+    assert (group.target.text, group.note.text) == ("1.1.0", "selected in 1 of 2 roots, no target in 1")
+    assert step.words == "deselected acme/x in 1 of 2 roots: no version is left to select"
+    assert step.selection.moved(some, 1) == of
+
+
+def test_a_row_with_a_downgrade_of_one_root_names_it() -> None:
+    """Where the roots share the line to edit, the row named that line alone."""
+    listed = "1.0.0:90 2.0.0:60 3.0.0:40"
+    first, last = (offer(listed, "~> 4.0", locked=of, root=root) for root, of in (("a", "1.0.0"), ("b", "3.0.0")))
+    last = replace(last, choices=first.choices, requirements=first.requirements)
+    of = selection_of(first, last).moved([first], 1).moved([last], -1)
+    group = rows(of)[1]
+    assert (group.target.text, group.bump.text) == ("2.0.0*", "several")
+    assert group.note.text == "older in 1 of 2 roots, *edits 2"
+
+
 def test_the_line_to_edit() -> None:
     held = FilePlace("a/main.tf", 1)
     assert upgrade_target(rows(selection_of(HELD))[1], selection_of(HELD)).place == held

@@ -86,7 +86,7 @@ class UpgradeSelection(Struct, frozen=True):
         """The version that an upgrade of the provider would lock; None if there is none."""
         version = self.stepped.get(offer.key)
         if version is not None:
-            return offer.choice(version) if version != offer.locked else None
+            return offer.choice(version) if version != offer.locked and _takes(offer, version) else None
         return self.recommendation(offer).suggested
 
     def is_selected(self, offer: UpgradeCandidates) -> bool:
@@ -265,18 +265,21 @@ class UpgradeSelection(Struct, frozen=True):
         return heeding(new.after(self.advisories(offer, offer.locked)), self.terms.policy.advisories)
 
     def moved(self, offers: Collection[UpgradeCandidates], by: int) -> UpgradeSelection:
-        """Step one provider to the next newer or older version, by 1 or -1, the same one in all given roots."""
+        """Step one provider to the next newer or older version, by 1 or -1, from the one reached in the given roots.
+
+        It becomes the target of each root that can take it; the others have none. Where a root would be upgraded,
+        those that are locked above the version are left at theirs.
+        """
         asked = [offer for offer in offers if offer.choices]
         steps = set(sorted_versions(asked))
         if len(locked := {offer.locked for offer in asked}) == 1:
             steps |= {version for version in locked if version is not None}  # Listed or not: the way back.
-        reached = max(filter(None, map(self._reached, asked)), key=_order, default=None)
+        reached = self._reached(asked)
         newer = (version for version in steps if reached is None or _order(version) > _order(reached))
         older = (version for version in steps if reached is not None and _order(version) < _order(reached))
         target = min(newer, key=_order, default=reached) if by > 0 else max(older, key=_order, default=reached)
         if target is None:
             return self
-        stepped = dict(self.stepped)
         begun: frozenset[CandidateKey] = frozenset()
         if by < 0 and reached is not None:
             began = self._began_with_none(asked, reached)
@@ -284,26 +287,31 @@ class UpgradeSelection(Struct, frozen=True):
             newest = max(filter(None, locked), key=_order, default=None) if len(locked) > 1 else None
             is_above = newest is not None and _order(target) <= _order(newest) < _order(reached)
             if target == reached or (is_above and len(began) == len(asked)):
-                begun = began & stepped.keys()
+                begun = began & self.stepped.keys()
             elif newest == reached in steps and not any(map(self._has_target, asked)):
                 target = reached
         if begun:
             # Below the oldest version is no version, where that is what the steps began with.
-            stepped = {key: version for key, version in stepped.items() if key not in begun}
-            asked = []
-        for offer in asked:
-            choice = offer.choice(target)
-            if target != offer.locked and (choice is None or offer.refusal(choice)):
-                continue
-            suggested = self.recommendation(offer).suggested
-            if suggested is not None and suggested.version == target:
-                stepped.pop(offer.key, None)
-            else:
-                stepped[offer.key] = target
+            stepped = {key: version for key, version in self.stepped.items() if key not in begun}
+        else:
+            stepped = self._stepped_to(target, asked)
         moved = replace(self, stepped=stepped)
         gone = {offer.key for offer in offers if moved.target(offer) is None}
         back = self.parked & {offer.key for offer in offers} - gone
         return replace(moved, selected=self.selected - gone | back, parked=(self.parked | self.selected & gone) - back)
+
+    def _stepped_to(self, target: Version, asked: Collection[UpgradeCandidates]) -> dict[CandidateKey, Version]:
+        stepped = dict(self.stepped)
+        upgrades = any(offer.is_newer(target) and _takes(offer, target) for offer in asked)
+        for offer in asked:
+            locked, suggested = offer.locked, self.recommendation(offer).suggested
+            is_left = upgrades and locked is not None and _order(locked) > _order(target)
+            version = locked if is_left and locked is not None else target
+            if (is_left and suggested is None) or (suggested is not None and suggested.version == version):
+                stepped.pop(offer.key, None)
+            else:
+                stepped[offer.key] = version
+        return stepped
 
     def _began_with_none(self, offers: Iterable[UpgradeCandidates], reached: Version) -> frozenset[CandidateKey]:
         """The keys of those without a target of their own that are not locked, or locked below the version reached."""
@@ -318,10 +326,15 @@ class UpgradeSelection(Struct, frozen=True):
         """True if a version is recommended or was stepped to, be it the locked one."""
         return offer.key in self.stepped or self.recommendation(offer).suggested is not None
 
-    def _reached(self, offer: UpgradeCandidates) -> Version | None:
-        """The version of which the others are newer or older: the target, or else the locked one, listed or not."""
-        suggested = self.recommendation(offer).suggested
-        return self.stepped.get(offer.key) or (suggested.version if suggested is not None else offer.locked)
+    def _reached(self, offers: Collection[UpgradeCandidates]) -> Version | None:
+        """The version of which the others are newer or older: the newest target, or else the version stepped to.
+
+        Without either it is the newest locked one, listed or not.
+        """
+        targets = {choice.version for offer in offers if (choice := self.target(offer)) is not None}
+        stepped = {self.stepped[offer.key] for offer in offers if offer.key in self.stepped}
+        locked = {offer.locked for offer in offers if offer.locked is not None}
+        return max(targets or stepped or locked, key=_order, default=None)
 
 
 def _compared(offer: UpgradeCandidates, choice: CandidateVersion) -> tuple[ReleaseId, ...]:
@@ -332,6 +345,11 @@ def _compared(offer: UpgradeCandidates, choice: CandidateVersion) -> tuple[Relea
 
 def _order(version: Version) -> tuple[object, ...]:
     return precedence(version), str(version)
+
+
+def _takes(offer: UpgradeCandidates, version: Version) -> bool:
+    choice = offer.choice(version)
+    return choice is not None and _is_reachable(offer, choice)
 
 
 def sorted_versions(offers: Collection[UpgradeCandidates]) -> list[Version]:

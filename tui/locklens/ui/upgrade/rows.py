@@ -268,7 +268,7 @@ def _bump(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Span:
     if offer.locked is None:
         return Span("moved" if offer.moved is not None else "new", Role.INFO)
     if not offer.is_newer(choice.version):
-        return Span("down", Role.WARN)
+        return _DOWN
     bump = offer.bump(choice.version)
     return Span(_BUMPS.get(bump, "") if bump else "", Role.INFO if bump is Bump.MAJOR else Role.PLAIN)
 
@@ -277,6 +277,8 @@ def _fixes(selection: UpgradeSelection, offer: UpgradeCandidates, choice: Candid
     words = selection.fixes(offer, choice)
     return Span(words, Role.DIM if words in {"", "0", "?"} else Role.GOOD)
 
+
+_DOWN = Span("down", Role.WARN)
 
 _BUMPS = {bump: bump.value for bump in Bump} | {Bump.PRERELEASE: "pre", Bump.METADATA: "meta"}
 
@@ -318,7 +320,8 @@ def _group(
     targets = [selection.target(offer) for offer in offers]
     target = _common([row.target for row in rows if row.mark != " - "] or [rows[0].target])
     note = _common([row.note for row in rows])
-    if note is None or not note.text or _is_partial(offers, selection):
+    downgrades = sum(row.bump == _DOWN for row in rows)
+    if note is None or not note.text or _is_partial(offers, selection) or 0 < downgrades < len(rows):
         note = _roots_note(offers, selection)
     return UpgradeRow(
         RowKind.GROUP,
@@ -347,14 +350,21 @@ def _differing_target(choices: list[CandidateVersion]) -> Span:
 
 
 def _roots_note(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> Span:
-    """The number of roots in which something speaks against the target, is selected, or has no target at all."""
-    choices = [choice for offer in offers if (choice := selection.target(offer)) is not None]
-    edited = sum(bool(choice.excluding) for choice in choices)
-    young = sum(map(selection.terms.is_too_young, choices))
+    """The number of roots in which something speaks against the target, is selected, or has no target at all.
+
+    A version that is older than the locked one is named first.
+    """
+    targets = [(offer, choice) for offer in offers if (choice := selection.target(offer)) is not None]
+    choices = [choice for _, choice in targets]
+    counts = (
+        ("older in", sum(_bump(offer, choice) == _DOWN for offer, choice in targets)),
+        ("*edits", sum(bool(choice.excluding) for choice in choices)),
+        ("in cooldown in", sum(map(selection.terms.is_too_young, choices))),
+    )
     selected = sum(map(selection.is_selected, offers))
-    against = [f"*edits {edited} of {len(offers)} roots"] if edited else []
-    if young:
-        against.append(f"in cooldown in {young}" + ("" if edited else f" of {len(offers)} roots"))
+    against = [f"{words} {number}" for words, number in counts if number]
+    if against:
+        against[0] += f" of {len(offers)} roots"
     lacking = len(offers) - len(choices)
     without = [f"no target in {lacking}"] if lacking and choices else []
     if against:

@@ -47,7 +47,8 @@ UPGRADE_KEYS = KeyTable(
         Key(
             "< >, left right",
             "",
-            "older and newer version, the same in all roots of a provider; * if a constraint would be edited",
+            "older and newer version, the same in all roots of a provider that can take it, a downgrade only where no"
+            " root of them is upgraded; * if a constraint would be edited",
             "version",
         ),
         Key("m", "limit", "upgrade limit: same major version, same minor version, any version", "limit"),
@@ -159,12 +160,11 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
             return Chosen(moved, _why_unknown(unknown[0]))
         known = "known " if unknown else ""
         return Chosen(moved, f"no {known}{'newer' if by > 0 else 'older'} version can be selected")
-    dropped = len(selection.selected - moved.selected)
-    where = f" in {dropped} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
-    name = row.offers[0].name
-    is_locked = any(offer.locked is not None for offer in row.offers)
+    dropped = [offer for offer in row.offers if selection.is_selected(offer) and not moved.is_selected(offer)]
+    where = f" in {len(dropped)} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
+    is_locked = any(moved.stepped.get(offer.key, offer.locked) == offer.locked is not None for offer in dropped)
     reason = "that is the locked version" if is_locked else "no version is left to select"
-    return Chosen(moved, f"deselected {name}{where}: {reason}" if dropped else "")
+    return Chosen(moved, f"deselected {row.offers[0].name}{where}: {reason}" if dropped else "")
 
 
 def can_step(selection: UpgradeSelection, row: UpgradeRow, by: int) -> bool:
