@@ -219,10 +219,11 @@ def test_a_republished_package_online_offline_and_remembered(bench: Bench) -> No
     assert rules(online)["LK001"].severity is Severity.BLOCK
     assert "5 of 5 zh of packages of the old entry are not in" in rules(online)["LK001"].message
     assert {fact.proof for fact in online.removed if fact.hash.startswith("zh")} == {Proof.STALE}
-    assert online.old_signer is not None
+    assert online.old_signer is None
+    assert online.neighbour_signer is not None
     assert online.new_signer is not None
-    assert (online.old_signer.version, online.new_signer.version) == ("1.4.1", "1.4.2")
-    old_key, new_key = online.old_signer.keys[0], online.new_signer.keys[0]
+    assert (online.neighbour_signer.version, online.new_signer.version) == ("1.4.1", "1.4.2")
+    old_key, new_key = online.neighbour_signer.keys[0], online.new_signer.keys[0]
     assert old_key != new_key
     assert old_key.fingerprint in rules(online)["LK010"].message
     assert new_key.fingerprint in rules(online)["LK001"].message

@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 import locklens.review
 from locklens.hashes import registry_manifests
 from locklens.lines import Role, Span
+from locklens.operations.reports import render_report
 from locklens.review import PROOF_KINDS, HashCount, HashFact, Proof
 from locklens.review.model import ChangeKind, Evidence, HostState, LookupAnswer
 from locklens.review.reports import hash_words
@@ -247,6 +249,22 @@ def test_another_signer_stands_below_the_one_before(samples: Samples) -> None:
     assert lines[1:3] == [f"- {grouped(OLD_KEY)}", f"+ {grouped(NEW_KEY)}"]
     assert any(line.startswith("- 5.1.0  partner") for line in lines)
     assert any(line.startswith("+ 5.2.0  self-signed") for line in lines)
+
+
+def test_a_release_next_to_a_republished_one_is_not_called_the_old_one(samples: Samples) -> None:
+    near, new = Signer(Tier.PARTNER, (key(),), "5.3.0"), Signer(Tier.PARTNER, (key(),), "5.2.0")
+    other = replace(new, keys=(key(NEW_KEY),))
+
+    def first(new: Signer | None) -> str:
+        return " / ".join(line.text for line in signer_change_lines(None, new, unknown="", neighbour=near))
+
+    assert first(new).startswith("SIGNER       partner, same key as the nearest release, 5.3.0  ")
+    assert first(other).startswith("SIGNER       different key than the nearest release, 5.3.0  ")
+    assert "/   the nearest release, 5.3.0 is partner" in first(None)
+    change = replace(samples.change(), neighbour_signer=near, new_signer=new)
+    report = render_report("review", "json", samples.review(samples.root("a", [change])))
+    signer = msgspec.json.decode(str(report))["roots"][0]["changes"][0]["signer"]
+    assert (signer["old"], signer["neighbour"]["version"]) == (None, "5.3.0")
 
 
 def test_a_signer_that_is_lost_or_not_known(samples: Samples) -> None:

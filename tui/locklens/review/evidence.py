@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.hashes import HashedFiles
     from locklens.review.case import Case, FactSubject
-    from locklens.trust import Signer
 
 
 _CONTRADICTING = (Origin.GROWN, Origin.REPUBLISHED, Origin.UNKNOWN_ORIGIN)
@@ -88,8 +87,9 @@ def trace(change: Change, case: Case | None) -> Change:
         removed=_facts(change.removed, case, case.new if case.is_same_release else case.old, was_locked=True),
         kept=_facts(change.kept, case, case.new, was_locked=case.is_same_release),
         evidence=_evidence(case),
-        old_signer=_old_signer(case),
+        old_signer=case.old.signer if case.old is not None and not case.is_old_another else None,
         new_signer=case.new.signer,
+        neighbour_signer=case.before.signer if case.before and case.packages.has(Origin.REPUBLISHED) else None,
     )
 
 
@@ -103,6 +103,7 @@ def traced_like(change: Change, traced: Change) -> Change:
         evidence=traced.evidence,
         old_signer=traced.old_signer,
         new_signer=traced.new_signer,
+        neighbour_signer=traced.neighbour_signer,
         restored_from=traced.restored_from,
         lender=traced.lender,
     )
@@ -244,13 +245,6 @@ def _answer(trouble: LookupFailure | None) -> LookupAnswer:
     if trouble is None or trouble.is_no:
         return LookupAnswer.GIVEN
     return LookupAnswer.FAILED if trouble.was_asked else LookupAnswer.NOT_ASKED
-
-
-def _old_signer(case: Case) -> Signer | None:
-    if case.is_old_another:
-        return None
-    known = case.old or (case.before if case.packages.has(Origin.REPUBLISHED) else None)
-    return known.signer if known is not None else None
 
 
 class _Open(Struct):

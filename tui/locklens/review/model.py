@@ -261,6 +261,8 @@ class Change(Struct, frozen=True):
         group: The same over the `zh` sets alone, without constraints: changes of one group in several roots bring the
             same packages, and may differ in kind and in other hashes.
         evidence: None until the facts are settled.
+        old_signer: That of the old version; None if it is unknown, as where the same version was published again.
+        neighbour_signer: That of the release next to a version that was published again, which stands in for it.
         required_by: The requirements of the provider on the new side; empty until the configuration was read.
         elsewhere: For kind NEW_PROVIDER, what other roots of the base lock of it; None for nothing.
         advisories: Those of both versions, as far as they are known; None without a database.
@@ -285,6 +287,7 @@ class Change(Struct, frozen=True):
     evidence: Evidence | None = None
     old_signer: Signer | None = None
     new_signer: Signer | None = None
+    neighbour_signer: Signer | None = None
     required_by: tuple[Requirement, ...] = ()
     findings: tuple[Finding, ...] = ()
     elsewhere: LockedElsewhere | None = None

@@ -94,7 +94,7 @@ class Signer(Struct, frozen=True):
     """The signer of a version's checksums.
 
     Attributes:
-        version: The signed version; if a version was published again, its earlier signer has the version before it.
+        version: The signed version.
     """
 
     tier: Tier = Tier.UNKNOWN

@@ -149,37 +149,40 @@ _signed_by = partial(labelled, "SIGNER")
 
 
 def signer_change_lines(
-    old: Signer | None, new: Signer | None, *, unknown: str, pin: Pin | None = None
+    old: Signer | None, new: Signer | None, *, unknown: str, neighbour: Signer | None = None, pin: Pin | None = None
 ) -> Iterator[Line]:
     """The signer of the new version and, for a different key, the signer of the old version below.
 
-    None is a signer that is unknown, for the reason `unknown`.
+    None is a signer that is unknown, for the reason `unknown`. Where that of the old version is, a release next to the
+    new version is compared instead.
     """
+    known = old or neighbour
+    named = "" if known is None else known.version if known is old else f"the nearest release, {known.version}"
     if new is None or _is_unknown(new):
         yield _signed_by(Span(f"unknown: {unknown if new is None else 'the release is not authenticated'}", Role.DIM))
-        if old is not None:
-            yield from _alone(old, f"before: {old.version} is ", pin)
+        if known is not None:
+            yield from _alone(known, f"{'before: ' if known is old else ''}{named} is ", pin)
         return
-    if old is None or _is_unknown(old) or old.version == new.version:
+    if known is None or _is_unknown(known) or known.version == new.version:
         yield _signed_by(tier_span(new.tier), *_meaning(new, pin))
         yield from _keys(new)
-    elif _fingerprints(old) == _fingerprints(new):
-        same = f", same key as {old.version}" if new.keys else f", as {old.version}"
+    elif _fingerprints(known) == _fingerprints(new):
+        same = f", same key as {named}" if new.keys else f", as {named}"
         yield _signed_by(tier_span(new.tier), Span(same, Role.GOOD if new.keys else Role.WARN), *_meaning(new, pin))
         yield from _keys(new)
     else:
-        yield from _changed(old, new, pin)
+        yield from _changed(known, new, named, pin)
 
 
 def _is_unknown(signer: Signer) -> bool:
     return signer.tier is Tier.UNKNOWN and not signer.keys
 
 
-def _changed(old: Signer, new: Signer, pin: Pin | None) -> Iterator[Line]:
+def _changed(old: Signer, new: Signer, named: str, pin: Pin | None) -> Iterator[Line]:
     if old.keys and new.keys:
-        difference, advice = f"different key than {old.version}", "  compare all 40 digits"
+        difference, advice = f"different key than {named}", "  compare all 40 digits"
     else:
-        difference, advice = f"differs from {old.version}", ""
+        difference, advice = f"differs from {named}", ""
     yield _signed_by(Span(difference, Role.WARN), Span(advice, Role.DIM))
     for sign, role, signer in (("-", Role.REMOVED, old), ("+", Role.ADDED, new)):
         for key in signer.keys:
@@ -327,8 +330,8 @@ def _provider(
     old, new = change.old_signer, change.new_signer
     lines: list[Line] = []
     if old is not None or new is not None:
-        why = evidence_lines.why_unknown(change, review, is_asking=False)
-        lines += signer_change_lines(old, new, unknown=why, pin=review.policy.pin(change.address))
+        why, pin = evidence_lines.why_unknown(change, review, is_asking=False), review.policy.pin(change.address)
+        lines += signer_change_lines(old, new, unknown=why, neighbour=change.neighbour_signer, pin=pin)
     lines += evidence_lines.mirror_lines(change)
     lines += evidence_lines.unreported_problem_lines(change, shared)
     yield from plain_lines(lines, indent=" " * 6)

@@ -155,11 +155,12 @@ class _Comment:
 
     def _signers(self) -> Iterator[str]:
         for one in self._changes:
-            old, new = one.change.old_signer, one.change.new_signer
+            old, new = one.change.old_signer or one.change.neighbour_signer, one.change.new_signer
             if old is None or new is None or not _is_other(old, new):
                 continue
             version = str(one.change.new.version) if one.change.new is not None else new.version
-            yield f"- {_name(one)}: {code(old.version)} {_signer(old)}; {code(version)} {_signer(new)}"
+            named = "" if old is one.change.old_signer else "the nearest release, "
+            yield f"- {_name(one)}: {named}{code(old.version)} {_signer(old)}; {code(version)} {_signer(new)}"
 
     def _folded(self, title: str, blocks: Iterable[Sequence[str]], number: int, share: int) -> Iterator[str]:
         """Yield a folded section; `title` is own text, for it is in an HTML element."""

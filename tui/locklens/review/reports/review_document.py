@@ -115,15 +115,16 @@ class ChangedHashesJson(JsonStruct, frozen=True):
 
 
 class SignersJson(JsonStruct, frozen=True):
-    """The signers of both versions; null if unknown."""
+    """The signers of both versions, and of the release next to one that was published again; null if unknown."""
 
     old: SignerJson | None
     new: SignerJson | None
+    neighbour: SignerJson | None
 
     @classmethod
     def of(cls, change: Change) -> SignersJson:
         """Describe those of a change."""
-        return cls.like(change, old=change.old_signer, new=change.new_signer)
+        return cls.like(change, old=change.old_signer, new=change.new_signer, neighbour=change.neighbour_signer)
 
 
 class ChangeJson(JsonStruct, frozen=True):

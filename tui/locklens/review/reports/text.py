@@ -304,13 +304,13 @@ def _required_by_text(required: Sequence[Requirement], change: Change, root: Roo
 
 def evidence_text(change: Change, review: Review, shared: Mapping[tuple[str, str], int]) -> Iterator[str]:
     """Yield the signers, the unknown facts that no finding reports, and each hash that differs in the same version."""
-    old, new = change.old_signer, change.new_signer
+    old, new, neighbour = change.old_signer, change.new_signer, change.neighbour_signer
     lines: list[Line] = []
-    if change.new is not None and (old is not None or new is not None):
+    if change.new is not None and (old or new or neighbour):
         from locklens.review.reports.lock_lines import signer_change_lines
 
         why, pin = why_unknown(change, review, is_asking=False), review.policy.pin(change.address)
-        lines += signer_change_lines(old, new, unknown=why, pin=pin)
+        lines += signer_change_lines(old, new, unknown=why, neighbour=neighbour, pin=pin)
     lines += released_lines(change, review.policy)
     lines += mirror_lines(change)
     lines += unreported_problem_lines(change, shared)

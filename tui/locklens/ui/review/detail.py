@@ -275,7 +275,8 @@ def _entry_lines(*changes: Change, policy: Policy) -> Iterator[Line]:
 def _signer_lines(change: Change, review: Review, *, is_asking: bool) -> Iterator[Line]:
     if change.new is not None:
         why, pin = why_unknown(change, review, is_asking=is_asking), review.policy.pin(change.address)
-        yield from signer_change_lines(change.old_signer, change.new_signer, unknown=why, pin=pin)
+        old, new, neighbour = change.old_signer, change.new_signer, change.neighbour_signer
+        yield from signer_change_lines(old, new, unknown=why, neighbour=neighbour, pin=pin)
 
 
 def _requirement_lines(subject: RootChange, *, in_full: bool) -> Iterator[Line]:

@@ -404,8 +404,9 @@ class Candidate:
     @property
     def signers(self) -> tuple[str, ...]:
         """The fingerprint and the names of each key that signed an entry of the change."""
-        both = (self.change.old_signer, self.change.new_signer) if self.change is not None else ()
-        keys = (key for signer in both if signer is not None for key in signer.keys)
+        one = self.change
+        signers = (one.old_signer, one.new_signer, one.neighbour_signer) if one is not None else ()
+        keys = (key for signer in signers if signer is not None for key in signer.keys)
         return tuple(text for key in keys for text in (key.fingerprint, *key.user_ids))
 
     @property
