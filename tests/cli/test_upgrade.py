@@ -239,6 +239,13 @@ def test_the_cooldown_counts_without_a_version(upgrade: Run, top: Path) -> None:
     assert err.startswith("warning: the policy's cooldown of 7 days is ignored (--ignore-cooldown)\n")
 
 
+def test_a_named_version_within_the_cooldown_is_a_warning(upgrade: Run, top: Path) -> None:
+    words = "warning: a: acme/other: 1.1.0 is 2 days old, and the cooldown is 7 days (LK014)\n"
+    for more in ((), ("--edit-constraints",)):
+        status, _, err = upgrade("other=1.1.0", "--root", "a", "--dry-run", *more)
+        assert (status, words in err) == (0, True), err
+
+
 def test_the_cooldown_counts_in_why(run: Run, top: Path) -> None:
     status, out, _ = run("why", "other", "--no-cache", "--", "a")
     assert status == 0

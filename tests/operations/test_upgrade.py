@@ -338,11 +338,36 @@ def test_the_cooldown_counts_where_no_version_is_named(top: Path, edits: bool) -
     plan = planned(top, shelf, policy=Policy(cooldown=7), edits_constraints=edits)
     assert [str(change.new.version) for change in plan.changes if change.new] == ["5.1.0"]
     assert remarks(plan) == ["aws: 5.2.0 is held back by cooldown 7 d (2 d old); --ignore-cooldown selects it"]
-    named_version = planned(top, shelf, "aws=5.2.0", policy=Policy(cooldown=7))
-    assert [str(change.new.version) for change in named_version.changes if change.new] == ["5.2.0"]
     without = planned(top, shelf, ignores_cooldown=True)
     assert [str(change.new.version) for change in without.changes if change.new] == ["5.2.0"]
     assert without.proposal.command == "locklens upgrade --ignore-cooldown"
+
+
+@pytest.mark.parametrize(
+    ("version", "days", "words"),
+    [
+        ("5.2.0", 2, ["aws: 5.2.0 is 2 days old, and the cooldown is 7 days (LK014)"]),
+        ("6.0.0", 1, ["aws: 6.0.0 is 1 day old, and the cooldown is 7 days (LK014)"]),
+        ("5.2.0", None, ["aws: release date of 5.2.0 unknown: the 7-day cooldown cannot be checked"]),
+        ("5.2.0", 7, []),
+        ("5.0.0", 2, ["aws: already locked at 5.0.0"]),
+    ],
+)
+def test_a_named_version_within_the_cooldown_is_locked_with_a_warning(
+    top: Path, version: str, days: int | None, words: list[str]
+) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.0.0", "~> 5.0")]})
+    shelf = Shelf(OFFERED)
+    shelf.days = {version: days} if days is not None else {}
+    name, policy = f"aws={version}", Policy(cooldown=7)
+    plan = planned(top, shelf, name, policy=policy, edits_constraints=True)
+    assert (remarks(plan), bool(plan.changes)) == (words, version != "5.0.0")
+    assert all(remark.severity is DiagnosticSeverity.WARNING for remark in plan.remarks if plan.changes)
+    ignoring = planned(top, shelf, name, policy=policy, ignores_cooldown=True, edits_constraints=True)
+    assert not [one for one in remarks(ignoring) if "cooldown" in one]
+    picked = (SelectedVersion("", address("aws"), Version.parse(version), edits=True),)
+    on_screen = planned(top, shelf, policy=policy, picks=picked, edits_constraints=True)
+    assert not [one for one in remarks(on_screen) if "cooldown" in one], "the screen and the Preview have the finding"
 
 
 def test_a_cooldown_that_holds_everything_back(top: Path) -> None:
@@ -784,6 +809,7 @@ def test_the_allow_list_holds_back_where_no_version_is_named(top: Path) -> None:
     assert "not on the allow list" in remark
     named = planned(top, shelf, "aws=5.2.0", policy=policy)
     assert [str(change.new.version) for change in named.changes if change.new] == ["5.2.0"]
+    assert remarks(named) == ["aws: 5.2.0 is not on the allow list of the policy (LK022)"]
 
 
 def test_a_pin_holds_back_where_no_version_is_named(top: Path) -> None:
@@ -799,6 +825,12 @@ def test_a_pin_holds_back_where_no_version_is_named(top: Path) -> None:
     assert remarks(plan) == [
         f"aws: {version} is held back by a pin: signed by {keys[1]}; the policy pins hashicorp to {keys[0]} (locklens.toml:1)"
     ]
+    lay(top, {LOCK: [entry("tls", "4.0.0", "~> 4.0")]})
+    named = planned(top, shelf, f"aws={version}", policy=policy)
+    words = f"aws: {version} is signed by {keys[1]}; the policy pins hashicorp to {keys[0]} (locklens.toml:1)"
+    assert (remarks(named), len(named.changes)) == ([words], 1), "not locked yet, and no signer to compare with"
+    lay(top, TWO)
+    assert words in remarks(planned(top, shelf, f"aws={version}", policy=policy))
     shelf.signers[version] = keys[0]
     assert planned(top, shelf, "aws", policy=policy).changes == free.changes
 

@@ -75,7 +75,8 @@ class UpgradeRequest(Struct, frozen=True):
         picks: The selected version of each provider of each root, instead of `providers`. The signers of versions that
             are named here are not compared with those of the locked versions; in all other cases they are, and a
             difference is a warning.
-        policy: Its cooldown, allow list and pins apply where no version is named; its platforms are locked.
+        policy: Its cooldown, allow list and pins apply where no version is named, and are warnings of one that is named
+            in `providers`; its platforms are locked.
         ignores_cooldown: True if the user said so: releases of any age are selected.
     """
 
@@ -92,6 +93,10 @@ class UpgradeRequest(Struct, frozen=True):
     def cooldown(self) -> int | None:
         """The minimum age in days of a release that is selected because none is named; None for no cooldown."""
         return None if self.ignores_cooldown else self.policy.cooldown
+
+    def asks_age(self, version: Version | None) -> bool:
+        """True if the age of a version counts, None for the newest: one that was picked was shown with its age."""
+        return self.cooldown is not None and (version is None or not self.picks)
 
 
 def require_upgradable(root: Root, *, allows_missing: bool = False) -> None:
@@ -162,9 +167,8 @@ class RootUpgrade:
             names = ", ".join(module.call for module in missing)
             self._draft.note(self.path, f"constraints of modules that cannot be read are ignored: {names}")
         offered = self._offered = self._source.listed(tuple(providers), self.tool)
-        free = [address for address, version in providers.items() if version is None]
-        if free and self._request.cooldown is not None:
-            self._ages = self._source.ages(free, self.tool)
+        if aging := [address for address, version in providers.items() if self._request.asks_age(version)]:
+            self._ages = self._source.ages(aging, self.tool)
         targets: dict[ProviderAddress, Version] = {}
         for address, version in providers.items():
             try:
@@ -376,24 +380,34 @@ class RootUpgrade:
             return None
         if address not in self._ages:
             return version
-        if version not in self._ages[address]:
-            words = f"release date of {version} unknown: the {self._request.cooldown}-day cooldown cannot be checked"
-            self._warn(address, words)
+        self._warn_of_age(address, version)
         young, admitted = self._young(address), combined(self._root.configuration.of(address))
         newer = [one.version for one in offered if one.version in young and one.version.compare(version) > 0]
         if held := newest(one for one in newer if admitted.admits(one)):
             self._remark(address, f"{held} is held back by {young[held]}; --ignore-cooldown selects it")
         return version
 
+    def _warn_of_age(self, address: ProviderAddress, version: Version) -> None:
+        """Warn of a version that is within the cooldown, because it was named, or of unknown age."""
+        ages, cooldown = self._ages[address], self._request.cooldown or 0
+        if version not in ages:
+            self._warn(address, f"release date of {version} unknown: the {cooldown}-day cooldown cannot be checked")
+        elif ages[version] < cooldown:
+            days = counted(ages[version], "day")
+            self._warn(address, f"{version} is {days} old, and the cooldown is {counted(cooldown, 'day')} (LK014)")
+
     def _is_held_by_pin(self, address: ProviderAddress, version: Version) -> bool:
         """True if the policy does not pin the key that signs a version; warn of it."""
+        if words := self._pin_words(address, version):
+            self._warn(address, f"{version} is held back by a pin: {words}")
+        return bool(words)
+
+    def _pin_words(self, address: ProviderAddress, version: Version) -> str:
+        """What a pin of the policy has against the key that signs a version; "" for nothing."""
         policy = self._request.policy
         release = self._source.release(address, version, self.tool) if policy.pin(address) is not None else None
         objection = signing_objection(policy, address, new=release)
-        if objection is None:
-            return False
-        self._warn(address, f"{version} is held back by a pin: {objection.words} ({objection.place})")
-        return True
+        return f"{objection.words} ({objection.place})" if objection is not None else ""
 
     def _named_version(
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
@@ -415,6 +429,12 @@ class RootUpgrade:
         elif entry is not None and entry.version == version and address not in self._migrated:
             self._remark(address, f"already locked at {version}")
             return None
+        if address in self._ages:
+            self._warn_of_age(address, version)
+        if not self._request.picks and not self._request.policy.allows(address, version):
+            self._warn(address, f"{version} is not on the allow list of the policy (LK022)")
+        if not self._request.picks and entry is None and (words := self._pin_words(address, version)):
+            self._warn(address, f"{version} is {words}")  # Of a locked one, the signers are compared.
         return version
 
     def _may_edit(self, address: ProviderAddress) -> bool:

@@ -101,8 +101,7 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         if is_single:
             on_root(draft.roots[0].path)
         else:
-            asks_ages = self.policy.needs_ages and not self.ignores_cooldown
-            _list_versions(draft.roots, targets, source, asks_ages=asks_ages)
+            _list_versions(self, draft.roots, targets, source)
         waiting = [root.path for root in draft.roots]
         while waiting:
             waiting = self._plan_roots(waiting, targets, draft, source, no_progress if is_single else on_root)
@@ -151,18 +150,17 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
 
 
 def _list_versions(
+    request: Upgrade,
     roots: Sequence[Root],
     targets: Mapping[str, Mapping[ProviderAddress, Version | None]],
     source: RegistrySource,
-    *,
-    asks_ages: bool,
 ) -> None:
-    """List the versions of the providers of all roots, and their ages where a version is selected, concurrently."""
+    """List the versions of the providers of all roots, and their ages where those count, concurrently."""
     for tool in dict.fromkeys(root.tool for root in roots):
         wanted = [item for root in roots if root.tool is tool for item in targets[root.path].items()]
         source.listed(tuple(dict.fromkeys(address for address, _ in wanted)), tool)
-        if asks_ages:
-            source.ages(tuple(dict.fromkeys(address for address, version in wanted if version is None)), tool)
+        if aging := dict.fromkeys(address for address, version in wanted if request.asks_age(version)):
+            source.ages(tuple(aging), tool)
 
 
 def _fetch(upgrades: Sequence[RootUpgrade], source: RegistrySource) -> None:
