@@ -409,7 +409,7 @@ def test_a_package_of_the_release_whose_h1_is_not_locked_was_not_altered(
     words += ["--", "live/prod"]
     document = doctor(folder, *words)
     assert _first(document) == ("h1-missing", "likely")
-    assert _verdicts(document)[altered] == "unknown"
+    assert _verdicts(document)[altered] == ("likely" if has_log else "unknown")  # the run refused it for either
     command = document["remedies"][0]["command"]
     assert command.startswith(f"locklens lock --platform {HERE} acme/demo")
     if has_log and place != "cache":  # after the fix, nothing was replaced, whatever the platform of the run
@@ -424,6 +424,39 @@ def test_a_package_of_the_release_whose_h1_is_not_locked_was_not_altered(
     shutil.rmtree(folder / place)
     write_unpacked(folder / place, ADDRESS, "1.4.2", HERE, "tampered")
     assert _verdicts(doctor(folder, "--prove=all", *words))[altered] in {"yes", "likely"}
+
+
+@pytest.mark.parametrize("place", ["live/prod/.terraform/providers", "cache", "mirror"])
+def test_a_refused_copy_is_suspected_beside_the_missing_h1_until_the_first_fix_tells(
+    place: str, made: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lock = lock_file(replace(DEMO, unpacked=(HERE, OTHER)))
+    altered = {"cache": "cache-differs", "mirror": "mirror-differs"}.get(place, "plugin-corrupted")
+    copies = (replace(COPY, folder=place, edition="tampered"),)
+    folder = made(replace(INCIDENTS["mirror-differs"], locks=(lock,), copies=copies, options=()))
+    _without_platform(folder)
+    message = _OF_FOLDERS.get(place)
+    words = [_log(folder, "Required plugins are not installed", message) if message else "ci.log", "--", "live/prod"]
+    words = [*{"cache": ["--plugin-cache=cache"], "mirror": ["--mirror=mirror"]}.get(place, []), *words]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of-user"))
+    monkeypatch.chdir(folder)
+
+    def diagnosed() -> Any:
+        capsys.readouterr()
+        main(["doctor", "--format=json", *words], no_screen)
+        return json.loads(capsys.readouterr().out)
+
+    document = diagnosed()
+    causes = [(one["id"], one["verdict"]) for one in document["causes"][:2]]
+    assert causes == [("h1-missing", "likely"), (altered, "likely")]
+    assert "which is not locked; " in _evidence(document)[altered]
+    first = document["remedies"][0]
+    assert first["note"].endswith("with which a new diagnosis of the log compares the copy")
+    assert main(shlex.split(first["command"])[1:], no_screen) == 0
+    assert (folder / "live/prod" / LOCK).read_bytes() == lock
+    document = diagnosed()
+    assert _first(document) == (altered, "likely")
+    assert f"and the signed package of {HERE} is h1:" in _evidence(document)[altered]
 
 
 def test_a_copy_that_was_not_hashed_is_not_called_missing(made: Any, doctor: Any) -> None:

@@ -321,7 +321,10 @@ def _untold_copy(x: Examined, one: FoundPackage, platform: str, files: str) -> J
     if one in x.folders_without_h1:  # init accepts the package by its zh, and the folder has none
         words = f"{words}; the zh of {platform or 'its platform'} {'is' if x.today.is_known else 'may be'} locked, and"
         words = f"{words} {counted(len(x.unpacked), 'h1', 'h1')}, which may be of other platforms"
-        return Judgement(_UNKNOWN, words, missing, x.today.as_of)
+        if x.error is None:
+            return Judgement(_UNKNOWN, words, missing, x.today.as_of)
+        # The run refused it: it was altered, or its h1 is not locked, and nothing here tells which of the two.
+        return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.GUESS, title=not_locked)
     # Of a release that is not known, nothing tells which of the copy and the lock file is right.
     others = set(x.attributed.values()) - {platform}
     if others and len(x.attributed) == len(x.unpacked) and not (one.zh and x.packed):

@@ -154,6 +154,8 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
     is_untold = platform not in {"", *x.expected} and len(x.attributed) < len(x.unpacked)
     if is_untold and x.today.platforms.get(platform) in x.packed:
         words = f"it changes nothing where the h1 of {platform} is locked already"
+        if any(cause.place and cause.is_probable for cause in one.causes):
+            words = f"{words}; it fetches the signed package, with which a new diagnosis of the log compares the copy"
     # Of an unknown list it is unknown, too, how much of it is locked.
     is_new, is_reported = bool(missing) or not x.today.platforms, x.is_reported(platform)
     write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if is_new or is_reported else _NONE
