@@ -827,6 +827,39 @@ def test_a_broken_zip_file_of_a_mirror_is_no_download(made: Any, doctor: Any, mo
     assert doctor(folder, "--offline", "ci.log")["state"] == "fixed"
 
 
+def test_a_mirror_without_a_version_that_the_constraints_admit_is_looked_into(
+    made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy, lock = SampleCopy("mirror", "registry.terraform.io/acme/demo", "1.4.2", str(this_platform())), lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"))  # fmt: skip
+    folder = made(SampleIncident("", ("none",), (lock,), (("acme/demo", "~> 1.5"),), copies=(copy,)))
+    settings = Path(os.environ["TF_CLI_CONFIG_FILE"])
+    block = f'provider_installation {{\n  filesystem_mirror {{\n    path = "{folder}/mirror"\n  }}\n}}\n'
+    settings.write_text(settings.read_text("utf-8") + block, "utf-8")
+    upgrading = doctor(folder, "--", "live/prod")["remedies"][0]
+    assert upgrading["command"] == "locklens upgrade acme/demo --root=live/prod"
+    filling = f"locklens mirror {folder}/mirror --root=live/prod"
+    assert upgrading["note"].endswith(f"does not have 1.5.0: then {filling} fetches it, before init")
+    told = "Could not retrieve the list of available versions for provider acme/demo: no available releases match the given constraints ~> 1.5"
+    log = boxed_log(("Failed to query available provider packages", told)).replace("on linux_amd64\n", "")
+    (folder / "ci.log").write_text(f"$ terraform init -upgrade\n{log}", "utf-8")
+    for options, verdict in ((), "likely"), (("--install-path", "unpacked-mirror"), "yes"):
+        document = doctor(folder, *options, "ci.log")
+        first = document["causes"][0]
+        assert (first["id"], first["verdict"]) == ("mirror-lacks", verdict)
+        has = f"{folder}/mirror has acme/demo 1.4.2 alone; registry.terraform.io lists 1 version that ~> 1.5 admits"
+        assert f"the message says so of what it asked, and {has}" in first["evidence"]
+    out = doctor(folder, "--format", "text", "ci.log")
+    assert re.search(r"^REQUIRED +live/prod/main.tf:5: ", out, re.MULTILINE)
+    assert "The mirror has no version of acme/demo that satisfies the constraints." in " ".join(out.split())
+    older, newer = (one["command"] for one in document["remedies"])
+    assert older == "locklens upgrade acme/demo=1.4.2 --edit-constraints --root=live/prod"
+    monkeypatch.chdir(folder)
+    for command in newer.split(" && "):
+        assert main([*shlex.split(command)[1:], "--no-cache"], no_screen) == 0
+    document = doctor(folder, "ci.log")
+    assert (document["state"], "has a locked hash now" in document["fixed"]) == ("fixed", True)
+
+
 def test_a_verdict_has_each_provider() -> None:
     def cause(name: str, verdict: CauseVerdict) -> Cause:
         known = BY_ID[CauseId.HAND_EDIT]

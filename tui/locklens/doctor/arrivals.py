@@ -32,7 +32,10 @@ def filled_words(x: Examined) -> str:
 
 def _healed_mirror(x: Examined) -> FoundPackage | None:
     """Return the copy that came to the mirror of a run later than the log, where that is what it lacked; else None."""
-    is_gone = x.message.kind in {"version-gone", "platform-unavailable"} and x.is_of_mirror
+    said, entry = x.message.constraints, x.entry
+    is_lacking = x.message.kind == "no-matching-release" and said is not None
+    is_lacking = is_lacking and entry is not None and said is not None and said.admits(entry.version)
+    is_gone = (is_lacking or x.message.kind in {"version-gone", "platform-unavailable"}) and x.is_of_mirror
     is_any = is_gone and not x.message.own_folders
     if not (x.message.is_of_local_file or is_gone or x.message.kind == "not-in-sources"):
         return None

@@ -78,7 +78,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if kind == "provider-unknown":
         return ""
     if kind == "no-matching-release":
-        return _listed_words(x)
+        return _listed_words(x) or filled_words(x)
     if entry is None:
         was = next((one for _, one in locked_states(x.history.states)), None)
         is_gone = was is not None and str(was.version) == x.message.version
@@ -128,7 +128,7 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
     if x.message.kind in OF_LACKING:
         return _locked_words(x) if x.entry is not None else ""
     if x.message.kind == "no-matching-release":
-        return _listed_words(x)
+        return _listed_words(x) or filled_words(x)
     if x.entry is None or x.is_of_other_version:
         return ""
     if x.message.kind == "plugin-missing":

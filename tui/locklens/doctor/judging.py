@@ -278,7 +278,8 @@ def requirements_at_fault(one: Affected) -> Iterator[FilePlace]:
     """Yield the lines of the configuration that a cause rests on: whoever wrote them is the one to ask.
 
     They have a source that its registry does not have, a constraint that excludes the locked version, or another
-    constraint, or require a provider that is not locked, or whose release has no package of the platform.
+    constraint, admit no version of a mirror, or require a provider that is not locked, or whose release has no package
+    of the platform.
     """
     x, ids = one.examined, {cause.id for cause in one.causes if cause.is_probable}
     written = [each for each in x.required if each.contributor not in {Contributor.RECORDED, Contributor.STATE}]
@@ -287,6 +288,11 @@ def requirements_at_fault(one: Affected) -> Iterator[FilePlace]:
         yield from sources or (FilePlace(each.file, each.line) for each in written)
     elif CauseId.NOT_LOCKED in ids or (CauseId.PLATFORM_MISSING in ids and x.entry is None):
         yield from (FilePlace(each.file, each.line) for each in written)
+    elif CauseId.MIRROR_LACKS in ids and x.message.kind == "no-matching-release":
+        held = [version for those in x.places.mirrors_alone.values() for version in those]
+        for each in written:
+            if each.constraints.terms and not any(map(each.constraints.admits, held)):
+                yield constraint_place(each)
     elif CauseId.CONSTRAINT_CONFLICT in ids:
         clashing = {each.site for demands in conflicts(x.required)[:1] for one in demands for each in one.requirements}
         locked = x.entry.version if x.entry is not None else None

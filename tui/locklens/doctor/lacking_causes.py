@@ -14,7 +14,10 @@ from locklens.doctor.reasons import NetworkReason
 from locklens.text import clauses, counted, listing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from locklens.doctor.examined import Examined
+    from locklens.versions import Version
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
@@ -92,17 +95,34 @@ def mirror_lacks(x: Examined) -> Judgement | None:
 
 
 def _without_release(x: Examined) -> Judgement | None:
-    """Judge the mirror that the command of the log names, which has no version that the constraints admit."""
-    if not x.message.own_mirror or x.address is None or not x.required:
+    """Judge mirrors without a version that the constraints admit: that of the log's command, or those of the settings.
+
+    Where those of the settings have one now, the failing run had others, or it came later.
+    """
+    own, held, constraints = x.message.own_mirror, x.places.mirrors_alone, x.message.constraints or x.constraints
+    if x.address is None or not x.required or not (own or held):
         return None
-    words, constraints = _says_of_its_mirror(x), x.message.constraints or x.constraints
+    there = "; ".join(f"{place} has {_versions_of(x.name, those)}" for place, those in held.items())
+    title = f"the mirror has no version of {x.name} that satisfies the constraints"
+    words = clauses(_says_of_its_mirror(x), there) if own else f"the message says so of what it asked, and {there}"
+    if not own and any(map(constraints.admits, (version for those in held.values() for version in those))):
+        return Judgement(_UNKNOWN, f"{there} now, which {constraints} admits", _INSTALLATION, basis=Basis.HERE)
     if x.today.listing is None or not x.today.listing.is_known:
-        return Judgement(_LIKELY, words, f"what {x.address.host} lists", basis=Basis.RUN)
+        return Judgement(_LIKELY, words, f"what {x.address.host} lists", basis=Basis.RUN, title=title)
     number = sum(constraints.admits(one.version) for one in x.today.listing.versions)
     if not number:
         return None
+    is_told, as_of = own != "" or x.is_path_of_run, x.today.listing.as_of
     words = f"{words}; {x.address.host} lists {counted(number, 'version')} that {constraints} admits"
-    return Judgement(_YES, words, as_of=x.today.listing.as_of, basis=Basis.RUN)
+    words = words if is_told else f"{words}; that it was a mirror is assumed from the settings here"
+    missing = "" if is_told else "the origin of the package: --install-path"
+    return Judgement(_YES if is_told else _LIKELY, words, missing, as_of, basis=Basis.RUN, title=title)
+
+
+def _versions_of(name: str, versions: Sequence[Version]) -> str:
+    """Return the versions of a provider that a mirror has, the newest first."""
+    newest_first = [str(version) for version in reversed(versions)]
+    return f"{name} {listing(newest_first, 3)} alone" if versions else f"no package of {name}"
 
 
 def _says_of_its_mirror(x: Examined) -> str:

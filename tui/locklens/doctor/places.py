@@ -9,7 +9,10 @@ from msgspec import Struct
 from locklens.project.installation import InstallationMethod, MethodKind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from locklens.doctor import FoundPackage, InstalledPlace
+    from locklens.versions import Version
 
 
 class Places(Struct, frozen=True):
@@ -19,6 +22,7 @@ class Places(Struct, frozen=True):
         packages: Packages on disk, and the one that was handed in.
         moved: The package that was moved aside here later than the log, by the path that it had; None without one.
         mirrors: The folders of mirrors that the user or this machine's settings name for the provider.
+        mirrored: The versions of it that each of them has now; a folder that cannot be searched is left out.
         servers: The mirrors on servers that the settings name for it, those of one kind together.
         machine: OS_ARCH of this machine, which the failing run is assumed to have where nothing tells its own.
         registry_url: The URL of the provider's registry that a `host` block of the settings names; "" for none.
@@ -33,6 +37,7 @@ class Places(Struct, frozen=True):
     installed: InstalledPlace | None = None
     moved: FoundPackage | None = None
     mirrors: tuple[str, ...] = ()
+    mirrored: Mapping[str, tuple[Version, ...]] = {}
     servers: tuple[InstallationMethod, ...] = ()
     machine: str = ""
     registry_url: str = ""
@@ -50,6 +55,12 @@ class Places(Struct, frozen=True):
     def is_mirror_replaced(self) -> bool:
         """True if that package was a mirror's."""
         return self.moved is not None and self.moved.kind == "mirror"
+
+    @property
+    def mirrors_alone(self) -> Mapping[str, tuple[Version, ...]]:
+        """The versions in folders of mirrors, where init asks those alone, and each was searched; else none."""
+        is_alone = not (self.asks_registry or self.servers) and len(self.mirrored) == len({*self.mirrors})
+        return self.mirrored if is_alone else {}
 
     @property
     def oci_mirror(self) -> str:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.doctor import FoundPackage, holding
 from locklens.doctor.model import CauseVerdict, PackagePath, Remedy, Trait, TrustCost
-from locklens.doctor.version_remedies import by_hand, without_provider
+from locklens.doctor.version_remedies import NEW_DECISION, by_hand, without_provider
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.project.configuration import Contributor
 from locklens.project.installation import MethodKind
@@ -202,6 +202,9 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
         of_platform = ["--platform", platform] if platform else []
         line, cost = f"{alone.line('lock', *of_platform, x.name)} && {line}", _LOW
         note = clauses(note, f"{x.name} is locked first, at a version to review")
+    elif x.entry is not None and x.required and not x.constraints.admits(x.entry.version):
+        line, cost = f"{alone.line('upgrade', x.name)} && {line}", _LOW
+        note = clauses(note, f"{x.name} is upgraded first, since mirror fetches what is locked", NEW_DECISION)
     yield alone.remedy("fill-mirror", title, cost, size, line, note, is_of_all=is_of_all)
 
 

@@ -428,12 +428,16 @@ def fix_download(one: Affected) -> Iterator[Remedy]:
 
 
 def fix_lacking(one: Affected) -> Iterator[Remedy]:
-    """What a registry has by now is asked for again; the mirror that lacks it is filled."""
+    """What a registry has by now is asked for again; the mirror that lacks it is filled, or what it has is required."""
     x = one.examined
     is_there_now = x.message.kind == "platform-unavailable" and x.platform in x.today.platforms and not x.is_left_out
     if is_there_now and x.places.asks_registry and not x.is_of_mirror:
         yield from fix_by_retry(one)
     yield from fix_mirror(one)
+    if x.message.kind == "no-matching-release":
+        yield from with_other_constraints(
+            one.alone, newest(one for those in x.places.mirrors_alone.values() for one in those)
+        )
 
 
 def fix_by_retry(one: Affected) -> Iterator[Remedy]:

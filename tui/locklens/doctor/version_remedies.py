@@ -109,14 +109,24 @@ def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
     is_held = locked in listed and constraints.admits(locked)
     best = newest(fitting)
     if best is not None and best.compare(locked) > 0:
-        yield _upgraded(one, title)
+        yield _with_mirror(one, _upgraded(one, title), best)
     elif best is not None:
         none = "no newer listed version satisfies the constraints" if is_held else "which satisfies the constraints"
         words = f"Go back to {x.name} {best}: {none}" if is_held else f"Go back to {x.name} {best}, {none}"
-        yield _upgraded(one, words, str(best))
+        yield _with_mirror(one, _upgraded(one, words, str(best)), best)
     latest = latest_of(listed)
     if (best is None or best.compare(locked) < 0) and latest != locked:
         yield from with_other_constraints(one.alone, latest)
+
+
+def _with_mirror(one: Affected, remedy: Remedy, version: Version) -> Remedy:
+    """Return an upgrade with what is left to do where the settings here name mirrors alone, which lack the version."""
+    held = one.examined.places.mirrors_alone
+    if not held or any(version in those for those in held.values()):
+        return remedy
+    filling = one.line("mirror", next(iter(held)))
+    words = f"the mirror of the settings here does not have {version}: then {filling} fetches it, before init"
+    return replace(remedy, note=clauses(remedy.note, words))
 
 
 def listed_versions(x: Examined, platform: str = "") -> list[Version] | None:

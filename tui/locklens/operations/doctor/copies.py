@@ -198,11 +198,13 @@ class CopyFinder:
         """
         address, method = one.address, one.message.method
         known, mirrors = sources.of_provider(address), self._mirrors(one)
+        mirrors = (*mirrors, *known.mirrors) if known.has_installation and method is None else mirrors
         return Places(
             self._packages(one, known, given),
             self._with_modules(self.installed(one.root.path, one.error), one),
             self._moved(one, sources),
-            (*mirrors, *known.mirrors) if known.has_installation and method is None else mirrors,
+            mirrors,
+            self._finder.versions(mirrors, address) if address is not None else {},
             known.servers if method is None else (),
             machine=this_platform(),
             registry_url=known.registries.get(address.host, "") if address is not None else "",

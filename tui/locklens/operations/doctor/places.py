@@ -28,13 +28,15 @@ from locklens.sources.hosts import environment_tokens
 from locklens.sources.mirrors import opened_zip, provider_packages
 from locklens.storage.files import open_regular
 from locklens.text import reason_of
+from locklens.versions import precedence
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
+    from locklens.versions import Version
 
 MOST_HASHED = 12
 """The most packages that are hashed in one run: the largest takes seconds."""
@@ -192,6 +194,15 @@ class PackageFinder:
                 yield replace(found, **where, later=_changed_later(place)) if one.is_folder else found
         except OSError as error:
             yield FoundPackage(kind, shown, problem=f"it cannot be searched: {reason_of(error)}")
+
+    def versions(self, tops: Iterable[str], address: ProviderAddress) -> dict[str, tuple[Version, ...]]:
+        """Return the versions of a provider in folders of mirrors, without those that cannot be searched."""
+        found = {}
+        for top in tops:
+            with suppress(OSError):
+                those = {one.version for one in provider_packages(self._folder / top, address)}
+                found[top] = tuple(sorted(those, key=precedence))
+        return found
 
     def shown(self, path: str) -> str:
         """Return a path relative to the current folder where it is below it."""
