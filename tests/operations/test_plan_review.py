@@ -285,6 +285,24 @@ def test_the_entry_of_an_older_commit_is_judged_as_in_the_review_after_it(top: P
     assert written.line == path.read_text().split("\n").index(f'provider "{HOST}/acme/demo" {{') + 1
 
 
+def test_what_a_shallow_clone_lacks_is_not_said_to_be_in_no_earlier_commit(
+    top: Path, environ: dict[str, str], tmp_path: Path
+) -> None:
+    path = top / "a" / LOCK
+    signed = path.read_bytes()
+    first = re.findall(b'"zh:(.{64})"', signed)[0]
+    for state in (signed.replace(first, first[::-1]), signed):
+        path.write_bytes(state)
+        git(top, "commit", "-qam", "edited, and repaired")
+    for depth, is_cut in ((2, True), (3, False)):
+        clone = tmp_path / str(depth)
+        git(tmp_path, "clone", "-q", "--depth", str(depth), top.as_uri(), str(clone))
+        (found,) = (one for one in review(request(clone, environ, base="HEAD~")).findings if one.rule == "LK001")
+        words = "whether an earlier commit locked the hashes of the new entry is unknown"
+        assert (words in found.message) == is_cut == ("git fetch --unshallow" in found.message)
+        assert (found.severity is Severity.BLOCK) == is_cut
+
+
 def test_hashes_that_only_the_branch_under_review_had_before_are_not_restored(
     top: Path, environ: dict[str, str]
 ) -> None:

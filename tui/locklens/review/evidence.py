@@ -105,6 +105,7 @@ def traced_like(change: Change, traced: Change) -> Change:
         new_signer=traced.new_signer,
         neighbour_signer=traced.neighbour_signer,
         restored_from=traced.restored_from,
+        is_history_cut=traced.is_history_cut,
         lender=traced.lender,
     )
 

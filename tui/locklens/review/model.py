@@ -269,6 +269,7 @@ class Change(Struct, frozen=True):
         builds: How the packages of the new version were built; None if none of them was inspected.
         restored_from: Where the release was published again, or locked with other hashes, the commit of the base's
             history that locks exactly the packages which are left; "" if none is known.
+        is_history_cut: True if such a commit was looked for in a shallow clone, which may lack it.
         lender: A commit that locks another version with some of the `zh` that are foreign to the new one; None if none
             is known.
     """
@@ -294,6 +295,7 @@ class Change(Struct, frozen=True):
     advisories: ChangeAdvisories | None = None
     builds: ReleaseBuilds | None = None
     restored_from: str = ""
+    is_history_cut: bool = False
     lender: CommittedVersion | None = None
 
     @property

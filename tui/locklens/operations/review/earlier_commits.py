@@ -43,7 +43,10 @@ class EarlierCommits:
                 for commit, entry in states
                 if entry.version == case.entry.version and packages_of(entry.hashes) == packages
             )
-            change = replace(change, restored_from=next(same, ""))
+            restored_from = next(same, "")
+            change = replace(
+                change, restored_from=restored_from, is_history_cut=not restored_from and self._is_cut(old_path)
+            )
         if foreign and case.lender is None:
             states = self._entries(self._head, new_path, case)
             others = (state for state in states if state[1].version != case.entry.version)
@@ -53,6 +56,21 @@ class EarlierCommits:
             if entry is not None and not foreign.isdisjoint(entry.hashes):
                 change = replace(change, lender=CommittedVersion(commit, entry.version))
         return change
+
+    def _is_cut(self, path: str) -> bool:
+        """True if the history of the base's lock file begins where that of a shallow clone does."""
+        from locklens.project.lock_history import LockCommits
+
+        repository = self._repository
+        try:
+            return repository is not None and any(
+                repository.lacks_parents(one.commit)
+                for tip in self._base
+                for one in LockCommits(repository, tip).of(path)
+                if not one.parents
+            )
+        except RepositoryError:
+            return False
 
     def _entries(self, tips: tuple[str, ...], path: str, case: Case) -> Iterator[tuple[str, LockEntry]]:
         """Yield the entries of the provider in the commits up to some tips, the newest of each first."""

@@ -270,6 +270,14 @@ class Repository:
         arguments = ("diff-tree", "-r", "--no-commit-id", "--diff-filter=AD", *_DIFF_OPTIONS, commit, "--")
         return tuple(self._compared(*arguments)[0].values())
 
+    def lacks_parents(self, commit: str) -> bool:
+        """True if the history of this clone begins at a commit that has others before it.
+
+        Raises:
+            RepositoryError: The object is missing from this clone.
+        """
+        return self.commit(commit).parents > 0 and not self.has_commit(f"{commit}^")
+
     def is_ancestor(self, commit: str, other: str) -> bool:
         """True if a commit is another one, or before it; both are given by full id."""
         return self._command.ask("merge-base", "--is-ancestor", commit, other)[0] == 0

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from locklens.review.context import RootContext
 
 
+_HISTORY_IS_CUT = (
+    "whether an earlier commit locked the hashes of the new entry is unknown, for this clone has no older ones (git "
+    "fetch --unshallow brings them)"
+)
+
+
 def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     judged = case.packages
     if judged.has(Origin.GROWN):
@@ -61,6 +67,8 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
     # Whoever can publish a version again can publish the one before with its hashes: this lessens nothing.
     if before is not None and before.today is not None and judged.gone and judged.gone <= before.packages:
         message += f", with {'this' if len(judged.gone) == 1 else 'these'} zh"
+    if case.change.is_history_cut:
+        message += f"; {_HISTORY_IS_CUT}"
     if not is_sure:
         message += "; locklens doctor tells whether the hashes were edited or the version was republished"
     line = _first_line(case, judged.gone | judged.disguised.keys()) or case.entry.line
