@@ -685,8 +685,27 @@ def test_an_entry_of_terraforms_registry_becomes_one_of_opentofus(top: Path, pro
     )
     assert [(move.platforms, move.prior and move.prior.hashes) for move in shelf.moves] == [((MAC, LINUX), ())]
     apply(plan.proposal)
-    (after,) = parse((top / LOCK).read_bytes(), LOCK, dialect=OPENTOFU).entries
+    lock = parse((top / LOCK).read_bytes(), LOCK)
+    (after,) = lock.entries
     assert (after.address.host, str(after.version)) == ("registry.opentofu.org", "5.2.0")
+    assert (lock.writer, plan.remarks) == (OPENTOFU, ()), "nothing of Terraform's is left, and a review takes it so"
+
+
+@pytest.mark.parametrize("tool", [OPENTOFU, TERRAFORM])
+def test_a_lock_file_that_is_moved_in_part_to_the_other_tool_names_init(top: Path, tool: Dialect) -> None:
+    other = TERRAFORM if tool is OPENTOFU else OPENTOFU
+    entries = [entry("aws", "5.1.0", "~> 5.0"), entry("tls", "4.0.0", "~> 4.0")]
+    before = [replace(one, address=replace(one.address, host=other.default_host)) for one in entries]
+    lay(top, TWO | {LOCK: render(before, other)})
+    plan = Upgrade(Scope(top, (), tool=tool), ("aws",)).plan(Shelf(OFFERED))
+    ((words, hint),) = ((remark.words, remark.hint) for remark in plan.remarks)
+    left = "hashicorp/tls" if tool is OPENTOFU else "hashicorp/aws, hashicorp/tls"  # Terraform moves no entry
+    assert words == f"still locked from {other.default_host}, which {tool.product} does not use here: {left}"
+    assert hint == (
+        f"`locklens init --root . --tool {tool.name}` replaces all such entries, as {tool.command} init does"
+    )
+    apply(plan.proposal)
+    assert parse((top / LOCK).read_bytes(), LOCK).writer is other
 
 
 def test_an_entry_moves_also_where_its_version_is_the_newest(top: Path) -> None:

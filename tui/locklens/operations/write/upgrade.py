@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
+from locklens.dialect import DIALECTS, twin_of
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.operations.plan import Plan, PlannedFile, Scope, command_line
 from locklens.operations.plan.builder import ScopedPlanBuilder
@@ -13,6 +14,7 @@ from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import RegistryOperation, listed_providers, listed_roots, no_progress
 from locklens.operations.write.root_upgrade import RootUpgrade, SelectedVersion, UpgradeRequest
 from locklens.policy import Policy
+from locklens.text import listing
 from locklens.versions import Version, VersionSyntaxError
 
 if TYPE_CHECKING:
@@ -108,6 +110,7 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         order = {root.path: number for number, root in enumerate(draft.roots)}
         draft.diagnostics.sort(key=lambda diagnostic: order[diagnostic.root])
         _note_left_behind(draft)
+        _end_moves(self, draft)
         done = replace(self, where=draft.planned(self.where))
         plan = draft.plan(_commands_of_picks(done, draft) if self.picks else _command(done))
         return plan.with_left_out(self.left_out)
@@ -261,3 +264,27 @@ def _note_left_behind(draft: ScopedPlanBuilder) -> None:
             if entry is not None and not root.configuration.constraints(address).admits(entry.version):
                 words = f"still locked at {entry.version}, which the edited {file} excludes: upgrade it too"
                 draft.note(path, words, address=root.name_of(address))
+
+
+def _end_moves(request: Upgrade, draft: ScopedPlanBuilder) -> None:
+    """Give a lock file that the plan moves to the other tool that tool's header, or warn of entries that are left.
+
+    An upgrade moves the selected providers alone, and `init` all of them.
+    """
+    names = {path: name for name, path in draft.paths.items()}
+    added = [change for change in draft.changes if change.kind in {"add", "move"}]
+    for path in dict.fromkeys(change.root for change in added):
+        root = draft.root(path)
+        locked, required = root.lock.by_address, root.configuration.required() | root.by_record
+        of_root = [change for change in added if change.root == path]
+        if not any(change.moved_from is not None or twin_of(change.address) in locked for change in of_root):
+            continue
+        host = next(tool.default_host for tool in DIALECTS.values() if tool is not root.tool)
+        left = [one.short(host) for one in sorted(locked) if one not in required and twin_of(one) in required]
+        if left:
+            words = f"still locked from {host}, which {root.tool.product} does not use here: {listing(left)}"
+            command = command_line("init", replace(request.where, roots=(names[path],)), ())
+            draft.warn(path, words, hint=f"`{command}` replaces all such entries, as {root.tool.command} init does")
+        elif root.lock.writer is not None and root.lock.writer is not root.tool:
+            data = root.lock.data.replace(root.lock.writer.header.encode(), root.tool.header.encode(), 1)
+            draft.put_lock(root, data)
