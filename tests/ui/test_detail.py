@@ -10,12 +10,23 @@ from locklens.dialect import TERRAFORM
 from locklens.policy import Acceptance
 from locklens.project.configuration import Configuration, StateReading
 from locklens.review import HashFact, Proof
-from locklens.review.model import Accepted, Change, ChangeKind, Evidence, HostState, LockStatus, Review, Severity
+from locklens.review.model import (
+    Accepted,
+    Change,
+    ChangeKind,
+    Evidence,
+    Finding,
+    HostState,
+    LockStatus,
+    Review,
+    Severity,
+)
+from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.clipboard import change_copied, copied_line
 from locklens.ui.phrases import configuration_read
 from locklens.ui.review.actions import node_copied
-from locklens.ui.review.detail import detail_lines, row_diff_lines
+from locklens.ui.review.detail import detail_lines, finding_lines, row_diff_lines
 from locklens.ui.review.outline import Grouping, Node, outline
 
 if TYPE_CHECKING:
@@ -370,3 +381,15 @@ async def test_a_group_shows_the_constraints_of_all_its_roots(samples: Samples, 
         assert "CONSTRAINTS  ~> 5.0  unchanged  in 2 roots\n             none  unchanged  in 1 root\n" in detail
         assert ">= 4.0  unchanged  in 1 root\n" in detail
         assert "The roots differ: constraints, as listed below." in detail
+
+
+def test_the_words_in_full_are_those_of_the_case() -> None:
+    altered = Finding("LK030", Severity.BLOCK, "not the signed one", "a/.terraform.lock.hcl", case="altered")
+    rule, case = RULES["LK030"], wording_of(altered)
+    full = "\n".join(line.text for line in finding_lines(altered, in_full=True))
+    assert f"means    {case.meaning}" in full
+    assert f"matters  {case.why}" in full
+    assert rule.meaning not in full
+    assert rule.why not in full
+    usual = "\n".join(line.text for line in finding_lines(replace(altered, case=""), in_full=True))
+    assert f"means    {rule.meaning}" in usual

@@ -201,7 +201,8 @@ class Proving:
             try:
                 unproven -= self._hash(target, package, label)
             except LockLensError as error:
-                self._session.note(f"{label} was not hashed: {error}")
+                if not self._session.cache.altered((package.zh,)):  # Else a finding names it.
+                    self._session.note(f"{label} was not hashed: {error}")
                 self._events.put(PackageDone(label, 0, str(error)))
 
     def _hash(self, target: ProvingTarget, package: Package, label: str) -> frozenset[str]:

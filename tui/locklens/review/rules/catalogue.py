@@ -42,11 +42,15 @@ class RuleWording(Struct, frozen=True):
     Attributes:
         title: What was found.
         remedy: What to do.
+        meaning: What it means, and
+        why: why it matters; "" where the rule's own texts are true of the case.
         is_lockable: True if `lock` takes an entry with such a finding, whatever the rule's effect is.
     """
 
     title: str
     remedy: str
+    meaning: str = ""
+    why: str = ""
     is_lockable: bool = False
 
 
@@ -671,6 +675,10 @@ _ALL = (
                 "Other bytes than the signed package arrive here: init refuses them",
                 "Download the package on another network, past any proxy. Where it arrives so there, too, keep the "
                 "version before, and tell the publisher.",
+                meaning="A package of the locked release was downloaded here, and its zh is not the one that the "
+                "publisher's signed SHA256SUMS has for its platform.",
+                why="`init` refuses it wherever these bytes arrive: behind this proxy, in this network, or everywhere "
+                "if the host itself has them. Where another package arrives, or a copy is used, it may succeed.",
             ),
         },
     ),

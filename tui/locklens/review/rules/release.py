@@ -238,14 +238,18 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
     is_unsigned = case.new.signer is not None and case.new.signer.tier is Tier.UNSIGNED
     state = "compared with the packages" if is_unsigned else "verified"
     message = f"{_are(len(folders.unproven), 'h1')} not {state} yet"
-    to_hash, is_altered = folders.to_hash - case.altered.keys(), bool(folders.to_hash & case.altered.keys())
+    to_hash, altered = folders.to_hash - case.altered.keys(), folders.to_hash & case.altered.keys()
     if to_hash:
         sizes = [case.new.sizes[zh] for zh in to_hash if zh in case.new.sizes]
         size = f", {size_words(sum(sizes))}" if len(sizes) == len(to_hash) else ""
         what = "comparing" if is_unsigned else "verifying"
         message += f": {what} downloads up to {counted(len(to_hash), 'package')}{size}"
-    elif is_altered:
-        message += f": {_altered_words(case)}"
+    elif altered:
+        is_one = len(altered) == 1
+        message += (
+            f": the downloaded {'package is not the signed one' if is_one else 'packages are not the signed ones'}, "
+        )
+        message += "see LK030"
     else:
         message += f": {_why_unknown(case)}"
     is_added = not folders.unproven.isdisjoint(fact.hash for fact in case.change.added)
@@ -256,7 +260,7 @@ def _unproven(case: Case, _: Policy) -> Iterator[Verdict]:
         is_claimed = case.is_same_version and is_added
     severity = Severity.WARN if is_claimed else Severity.INFO
     unknown = UNCHECKED if _is_unchecked(case) else UNREACHABLE
-    name = ("unsigned" if is_unsigned else "") if to_hash else "altered" if is_altered else unknown
+    name = ("unsigned" if is_unsigned else "") if to_hash else "altered" if altered else unknown
     yield Verdict(message, _first_line(case, folders.unproven), severity=severity, case=name)
 
 
@@ -286,7 +290,8 @@ def _altered_words(case: Case) -> str:
     platform, zh = arrived[0]
     which = f"the package of {platform} that was downloaded is not the signed one"
     if len(arrived) > 1:
-        which = f"{len(arrived)} packages that were downloaded are not the signed ones, such as that of {platform}"
+        platforms = ", ".join(platform for platform, _ in arrived)
+        which = f"{len(arrived)} packages that were downloaded are not the signed ones ({platforms}); of the first"
     return f"{which}: expected {zh}, got {case.altered[zh]}"
 
 

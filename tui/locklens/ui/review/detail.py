@@ -32,7 +32,7 @@ from locklens.review.reports.evidence_lines import (
     why_unknown,
 )
 from locklens.review.reports.lock_lines import signer_change_lines
-from locklens.review.rules.catalogue import RULES, wording_of
+from locklens.review.rules.catalogue import RULES, RuleWording, wording_of
 from locklens.text import counted
 from locklens.ui.clipboard import change_copied, finding_copied
 from locklens.ui.phrases import kind_in_short, what_happened
@@ -201,9 +201,14 @@ def one_of_each_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
 def finding_lines(finding: Finding, *others: Finding, in_full: bool, hit: str = "") -> Iterator[Line]:
     """A finding with its place, and others of its rule; in full also the meaning of the rule and the remedy."""
     rule = RULES.get(finding.rule)
-    title, remedy = (wording_of(finding).title, wording_of(finding).remedy) if rule else ("", "")
+    words = wording_of(finding) if rule else RuleWording("", "")
     place = FilePlace(finding.file, finding.line) if finding.line is not None else None
-    spans = [Span(" "), severity_span(finding.severity, width=6), Span(finding.rule, Role.STRONG), Span(f"  {title}")]
+    spans = [
+        Span(" "),
+        severity_span(finding.severity, width=6),
+        Span(finding.rule, Role.STRONG),
+        Span(f"  {words.title}"),
+    ]
     if hit:
         spans.append(Span(f"  {hit}", Role.DIM))
     yield line(*spans, hanging=14, copied=finding_copied(finding), place=place)
@@ -218,10 +223,11 @@ def finding_lines(finding: Finding, *others: Finding, in_full: bool, hit: str = 
         word = "not counted" if finding.accepted.already_in else "accepted"
         yield line(Span(f"       {word}: {finding.accepted}", Role.GOOD), hanging=7)
     if in_full and rule is not None:
-        for label, text in (("means", rule.meaning), ("matters", rule.why), ("check", rule.check), ("do", remedy)):
+        meaning, why = words.meaning or rule.meaning, words.why or rule.why
+        for label, text in (("means", meaning), ("matters", why), ("check", rule.check), ("do", words.remedy)):
             yield line("       ", Span(label.ljust(9), Role.DIM), text, hanging=16)
     elif rule is not None and finding.accepted is None:
-        yield line("       ", Span(f"-> {remedy}", Role.DIM), hanging=10)
+        yield line("       ", Span(f"-> {words.remedy}", Role.DIM), hanging=10)
 
 
 def _pending_lines(finding: Finding, subjects: Sequence[RootChange], review: Review) -> Iterator[Line]:
