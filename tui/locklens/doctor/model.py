@@ -307,7 +307,7 @@ class Remedy(Struct, frozen=True):
         is_left_out: True if the command line cannot be shared, as it has a secret.
         host: The host that it is about, whatever the provider; "" for none.
         is_of_all: True if its command is of all providers of its roots, whatever the cause is of.
-        is_partial: True if init fails after it all the same, as its note says.
+        is_partial: True if init fails after it all the same, or reads other files, as its note says.
         is_doubtful: True if the repository speaks for another way, as its note says.
         more: The number of packages in signed lists that its command locks beside those of the platform.
         is_warned: True if its Preview warns of these.

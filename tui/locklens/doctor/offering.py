@@ -77,7 +77,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     """Return the remedies for certain and probable causes, each command once, those without a cost in trust first.
 
     One after which init fails all the same comes after the others, unless these accept what nothing vouches for; so
-    does another run, which ends no other certain error of the log, and a tool that the repository speaks against.
+    does another run, which ends no other certain error of the log. A tool that the repository speaks against is the
+    last of those after which init passes.
     """
     found: dict[object, list[tuple[Remedy, Affected]]] = {}
     best: dict[object, int] = {}
@@ -199,7 +200,8 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
         size = None if remedy.is_of_all and has_several.providers and remedy.size else remedy.size
         pruned = remedies.pruned_words(remedy, [other for _, other in group]) if remedy.id in _LOCKING else ""
         note = clauses(pruned, remedy.note, remedies.words_of_more(remedy), *unsaid)
-        remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note)
+        is_partial = remedy.is_partial or pruned != ""
+        remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note, is_partial=is_partial)
         is_of_some = has_several.roots and len(roots) < len(everywhere)
         names = {other.examined.name for _, other in group}
         is_told = remedy.host or remedy.is_of_all or all(name in remedy.title for name in names)

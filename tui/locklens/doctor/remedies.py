@@ -383,7 +383,7 @@ def pruned_words(remedy: Remedy, group: Sequence[Affected]) -> str:
         orphans |= {each for each in left - required if x.searched_by_run or is_for_twin(each, x.lock, x.configuration)}
     line = replace(group[0], roots=tuple(dict.fromkeys(root for one in group for root in one.roots))).line("prune")
     names = listing(list(map(str, sorted(orphans))), 3)
-    return f"{line} removes what nothing requires, as init would: {names}" if orphans else ""
+    return f"a read-only init fails until {line} has removed what nothing requires: {names}" if orphans else ""
 
 
 def fix_unrequired(one: Affected) -> Iterator[Remedy]:

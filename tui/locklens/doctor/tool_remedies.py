@@ -48,9 +48,10 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         )
         cost = _NONE if is_locked else _LOW
         left = _left_by_tool(x, writer.product) if x.message.kind == "readonly-changed" else ""
-        doubt, refused = _doubt(x, writer), one.refused_by(writer)
+        unread, refused = _unread(x, writer), one.refused_by(writer)
+        doubt = unread or _doubt(x, writer)
         words = as_writer.next_step, "" if is_locked else today, left, refused, doubt
-        places = {"is_partial": refused != "", "is_doubtful": doubt != ""}
+        places = {"is_partial": f"{refused}{unread}" != "", "is_doubtful": doubt != ""}
         yield one.alone.remedy("use-tool", title, cost, None, *words, **places)
     if x.message.kind in {"provider-unknown", "plugin-missing"}:
         return  # the entry is right for its own tool
@@ -65,17 +66,23 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
     yield from fix_entry(one)
 
 
-def _doubt(x: Examined, writer: Dialect) -> str:
-    """Return what speaks for the tool that ran, and not for the lock file's, in a clause; "" for nothing.
+_OF_WRONG_TOOL = frozenset({"readonly-changed", "plugin-missing", *OF_LACKING})
+"""Errors that the tool which ran may be right about. Of a registry that is at fault, only the other tool helps."""
 
-    Where the registry of the tool that ran is at fault, only the other one helps.
-    """
+
+def _unread(x: Examined, writer: Dialect) -> str:
+    """Return that a tool reads fewer files of the root than the one that ran, in a clause; "" if it does not."""
     ran = DIALECTS.get(x.incident.tool or "", x.tool)
-    if x.message.kind not in {"readonly-changed", "plugin-missing", *OF_LACKING}:
-        return ""
     own = (file for file in x.configuration.files if dirname(file) == x.root and file.endswith(ran.file_suffixes))
-    if unread := next((file for file in own if not file.endswith(writer.file_suffixes)), ""):
-        return f"{writer.product} does not read {unread}"
+    unread = next((file for file in own if not file.endswith(writer.file_suffixes)), "")
+    return f"{writer.product} does not read {unread}" if unread and x.message.kind in _OF_WRONG_TOOL else ""
+
+
+def _doubt(x: Examined, writer: Dialect) -> str:
+    """Return that the repository is of the tool that ran, and not of the lock file's, in a clause; "" for nothing."""
+    ran = DIALECTS.get(x.incident.tool or "", x.tool)
+    if x.message.kind not in _OF_WRONG_TOOL:
+        return ""
     if x.tools_elsewhere.get(writer.name) or not (number := x.tools_elsewhere.get(ran.name)):
         return ""
     return f"{ran.product} wrote {counted(number, 'other lock file')} of the repository, and {writer.product} none"
