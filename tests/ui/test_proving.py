@@ -333,6 +333,15 @@ def test_what_came_of_it(samples: Samples) -> None:
     chosen = frozenset((root.lock_file, change.address) for root in before.roots for change in root.changes)
     assert outcome(before, chosen, reviewed(samples, Proof.COMPUTED).roots) == "2 of 2 h1 verified"
     assert outcome(before, chosen, before.roots) == "0 of 2 h1 verified; see the findings for the others"
+    malformed = HashFact("h1:bm90IGEgaGFzaA==", None, Proof.UNKNOWN)
+    spoilt, whole = (
+        tuple(
+            replace(root, changes=tuple(replace(one, added=(*one.added, malformed)) for one in root.changes))
+            for root in reviewed(samples, proof).roots
+        )
+        for proof in (Proof.UNKNOWN, Proof.COMPUTED)
+    )
+    assert outcome(replace(before, roots=spoilt), chosen, whole) == "2 of 2 h1 verified", "LK017 is about the other"
     *demo, other = before.roots
     unanswered = replace(other.changes[0], evidence=Evidence(problems=("it failed",), answer=LookupAnswer.FAILED))
     partly = replace(before, roots=(*demo, replace(other, changes=(unanswered,))))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.hashes import file_hashes_of, is_of_files, is_of_signed_scheme, registry_manifests
+from locklens.hashes import file_hashes_of, is_of_files, is_of_signed_scheme, is_well_formed, registry_manifests
 from locklens.releases import Fact, FactRequest, ListingId, LookupFailure, ReleaseFacts, unasked
 from locklens.review import HashFact, Proof
 from locklens.review.case import (
@@ -177,8 +177,9 @@ _PROOFS = {HashOrigin.SIGNED: Proof.SIGNED, HashOrigin.REPORTED: Proof.REPORTED}
 
 
 def unverified_h1(change: Change) -> Iterator[HashFact]:
-    """Yield the locked `h1` that are not verified."""
-    return (fact for fact in (*change.added, *change.kept) if is_of_files(fact.hash) and not fact.is_verified)
+    """Yield the locked `h1` that are not verified; a malformed one is of no package."""
+    locked = (fact for fact in (*change.added, *change.kept) if is_of_files(fact.hash) and is_well_formed(fact.hash))
+    return (fact for fact in locked if not fact.is_verified)
 
 
 def is_unsigned(change: Change) -> bool:
