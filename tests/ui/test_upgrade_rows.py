@@ -807,7 +807,8 @@ def test_hostile_words_stay_words() -> None:
 def test_the_report_says_what_the_screen_says() -> None:
     of = selection_of(READY).with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)])
     shown = [line.text for line in upgrade_lines(rows(of)[1], of, in_full=True)]
-    printed = report.as_text(of).splitlines()
+    *printed, empty, summary = report.as_text(of).splitlines()
+    assert (empty, summary) == ("", "1 provider in 1 root: 0 can upgrade, 1 needs your decision, 0 held back")
     fingerprint = MALLORY.fingerprint
     assert f"+ {fingerprint}" in printed
     ungrouped = {text.replace(" ", "") for text in shown}
@@ -815,6 +816,33 @@ def test_the_report_says_what_the_screen_says() -> None:
     assert [text for text in shown[1:] if text.replace(" ", "") not in {one.replace(" ", "") for one in printed}] == [
         "VERSIONS     [1.1.0 40d]  1.0.0 90d locked  "
     ]
+
+
+def test_the_report_says_once_of_roots_alike_what_it_says_of_each() -> None:
+    roots = ("live/a", "live/b", "c")
+    several = [
+        each
+        for root in roots
+        for each in (
+            offer("1.0.0:90 1.1.0:40", "~> 1.0", root=root, name="ready"),
+            offer("1.0.0:90 2.0.0:40", "~> 1.0", root=root, name="held"),
+        )
+    ]
+    other = offer("1.0.0:90 2.0.0:40", "1.0.0", root="d", name="held")
+    refused = [RefusedRoot(root, f"{root}/x", ConfigurationError("broken", path=f"{root}/x")) for root in "xy"]
+    of = selection_of(*several, other, refused=tuple(refused))
+    said = report.as_text(of)
+    assert [said.count(root) for root in ("live/a", "live/b")] == [1, 1]
+    assert said.startswith("3 roots alike, each as ./: c, live/a, live/b\n=")
+    assert said.count("held back: ~> 1.0 (./main.tf:1)") == 1
+    assert "\nd\n=\n\nacme/held 1.0.0  registry.terraform.io\n" in said, "it reads otherwise"
+    assert "held back: 1.0.0 (d/main.tf:1)" in said
+    assert "2 roots alike, each as ./: x, y\n" in said
+    assert said.endswith(
+        "\n\n2 providers in 4 roots: up to 1 can upgrade, 0 need your decision, 1 held back, 2 roots not read\n"
+    )
+    head = plain(upgrade_head(of)[0])
+    assert head.endswith("  2 providers in 4 roots  up to 1 can upgrade  1 held back  2 roots not read")
 
 
 def test_head_and_status() -> None:

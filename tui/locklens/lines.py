@@ -122,6 +122,11 @@ def seen_from(path: str, folder: str) -> str:
     return path if inside == path else f"./{inside}"
 
 
+def words_seen_from(words: str, folder: str) -> str:
+    """Words with the folder of a root, where it begins a path in them, as `./`."""
+    return re.sub(rf"(?<![\w./-]){re.escape(folder)}/", "./", words) if folder else words
+
+
 def plain_lines(lines: Iterable[Line], *, indent: str = "") -> Iterator[str]:
     """Yield lines without roles, folded to a report's width; fingerprints and words longer than a line stay whole."""
     for each in lines:

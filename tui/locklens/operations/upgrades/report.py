@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform, display_host
 from locklens.hashes import hashes_of_files
-from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines
+from locklens.lines import FilePlace, Line, Role, Span, heading, labelled, line, plain_lines, words_seen_from
 from locklens.operations.upgrades import edits_in_short, is_refused, platforms_to_lock
 from locklens.operations.upgrades.doubts import Blocker, BlockerKind, blockers, upgrade_warnings
 from locklens.operations.upgrades.recommending import NOT_ALLOWED, Eligibility, is_beyond
@@ -34,7 +34,7 @@ from locklens.trust.continuity import SignerChange
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates
+    from locklens.operations.upgrades import CandidateVersion, RefusedRoot, UpgradeCandidates
     from locklens.project.configuration import Requirement
     from locklens.review.model import Review
     from locklens.versions import Version
@@ -462,26 +462,56 @@ def _hosts(selection: UpgradeSelection) -> list[HostJson]:
 
 
 def as_text(selection: UpgradeSelection) -> Printable:
-    """Return every provider of every root with all known facts, root by root."""
-    lines: list[str] = []
-    table = selection.offers
-    refused = {entry.root: entry for entry in table.refused}
-    for root in sorted({offer.root for offer in table.providers} | refused.keys()):
-        title = root or "."
-        lines += ["", title, "=" * min(_RULE, len(title))]
-        if root in refused:
-            lines += ["", "upgrades are not possible here", f"  {refused[root].error}"]
-            lines += [f"  {refused[root].error.hint}"] if refused[root].error.hint else []
-        for offer in table.providers:
-            if offer.root == root:
-                lines += ["", *_candidate_lines(selection, offer)]
-    return page(lines[1:] or ["no provider is locked or required here"])
+    """Return every provider of every root with all known facts, of roots that read the same once, and the counts."""
+    refused = {entry.root: entry for entry in selection.offers.refused}
+    offers: dict[str, list[UpgradeCandidates]] = {root: [] for root in refused}
+    for offer in selection.offers.providers:
+        offers.setdefault(offer.root, []).append(offer)
+    alike: dict[tuple[str, ...], list[tuple[str, list[Line]]]] = {}
+    for root, own in sorted(offers.items()):
+        lines = list(_root_lines(selection, own, refused.get(root)))
+        alike.setdefault(tuple(words_seen_from(each.text, root) for each in lines), []).append((root, lines))
+    printed: list[str] = []
+    for members in alike.values():
+        (root, lines), names = members[0], [root or "." for root, _ in members]
+        title = [names[0]]
+        if len(members) > 1:  # Places are relative to each of them.
+            title = list(plain_lines([line(f"{len(names)} roots alike, each as ./: {', '.join(names)}", hanging=2)]))
+            lines = [replace(each, spans=tuple(_span_seen_from(root, *span) for span in each.spans)) for each in lines]
+        printed += ["", *title, "=" * min(_RULE, len(title[0])), *plain_lines(lines)]
+    if not offers:
+        return page(["no provider is locked or required here"])
+    return page([*printed[1:], "", _summary(selection)])
 
 
-def _candidate_lines(selection: UpgradeSelection, offer: UpgradeCandidates) -> Iterator[str]:
-    choice = selection.target(offer)
-    target = f" -> {choice.version}" if choice is not None else ""
-    selected = "  selected" if selection.is_selected(offer) else ""
-    yield f"{offer.name} {offer.locked_words}{target}{selected}  {display_host(offer.address.host)}"
-    facts = offer_lines(offer, selection, limit=None, lists_versions=True)
-    yield from plain_lines((labelled("STATE", str(selection.state(offer))), *facts))
+def _span_seen_from(root: str, words: str, role: Role) -> Span:
+    return Span(words_seen_from(words, root), role)
+
+
+def _root_lines(
+    selection: UpgradeSelection, offers: Iterable[UpgradeCandidates], refused: RefusedRoot | None
+) -> Iterator[Line]:
+    if refused is not None:
+        hint = refused.error.hint
+        said = ("", "upgrades are not possible here", f"  {refused.error}", *([f"  {hint}"] if hint else ()))
+        yield from (line(words, hanging=4) for words in said)
+    for offer in offers:
+        choice = selection.target(offer)
+        target = f" -> {choice.version}" if choice is not None else ""
+        selected = "  selected" if selection.is_selected(offer) else ""
+        head = f"{offer.name} {offer.locked_words}{target}{selected}  {display_host(offer.address.host)}"
+        yield from (Line(), line(head, hanging=2), labelled("STATE", str(selection.state(offer))))
+        yield from offer_lines(offer, selection, limit=None, lists_versions=True)
+
+
+def _summary(selection: UpgradeSelection) -> str:
+    """How many providers can upgrade, need a decision, are held back: the counts in the head of the screen."""
+    counts, table = selection.counts, selection.offers
+    roots = {offer.root for offer in table.providers}
+    need = f"{counts.undecided} {'needs' if counts.undecided == 1 else 'need'} your decision"
+    most = "up to " if selection.has_unknown_signers else ""
+    known = [f"{most}{counts.ready} can upgrade", need, counts.held_words] if counts.is_any_known else []
+    unknown = [f"{counts.unknown} unknown"] if counts.unknown else []
+    unread = [f"{counted(len(table.refused), 'root')} not read"] if table.refused else []
+    extent = f"{counted(counts.of_all, 'provider')} in {counted(len(roots), 'root')}"
+    return f"{extent}: {', '.join((*known, *unknown, *unread))}"

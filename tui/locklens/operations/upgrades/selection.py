@@ -27,6 +27,40 @@ if TYPE_CHECKING:
     from locklens.releases import ReleaseFacts, ReleaseId
     from locklens.versions import Version
 
+
+class StateCounts(Struct, frozen=True):
+    """How many providers can be upgraded, need a decision, are held back, or are unknown.
+
+    One that can be upgraded in one root and needs a decision in another counts as both. Those that are held back in
+    some of their roots alone are counted by their best root too.
+
+    Attributes:
+        ready: At most so many until each signer was looked up: another one makes an upgrade a decision.
+        partly: Held back in some of their roots alone.
+        asking: Not asked about yet; the others of `unknown` gave no answer.
+        of_all: All providers.
+    """
+
+    ready: int
+    undecided: int
+    held: int
+    partly: int
+    unknown: int
+    asking: int
+    of_all: int
+
+    @property
+    def is_any_known(self) -> bool:
+        """True if versions of at least one provider are known: else no number of the others is true."""
+        return self.unknown < self.of_all
+
+    @property
+    def held_words(self) -> str:
+        """How many are held back, in all of their roots and in some."""
+        words = f"{self.held} held back" if self.held or not self.partly else f"{self.partly} partly held back"
+        return words + (f", {self.partly} partly" if self.held and self.partly else "")
+
+
 _LOOKED_UP = 60
 """Releases of available upgrades whose signers are looked up although they are neither highlighted nor selected."""
 
@@ -197,6 +231,22 @@ class UpgradeSelection(Struct, frozen=True):
             state = self.state(offer)
             states[offer.address] = min(states.get(offer.address, state), state, key=list(Eligibility).index)
         return states
+
+    @property
+    def counts(self) -> StateCounts:
+        """How many providers are in each state."""
+        providers = self.offers.providers
+        states = list(self.state_by_provider().values())
+        held = states.count(Eligibility.HELD)
+        return StateCounts(
+            ready=states.count(Eligibility.READY),
+            undecided=len(self.undecided),
+            held=held,
+            partly=len({offer.address for offer in providers if self.state(offer) is Eligibility.HELD}) - held,
+            unknown=states.count(Eligibility.UNKNOWN),
+            asking=len({offer.address for offer in providers if not offer.is_asked}),
+            of_all=len(states),
+        )
 
     @property
     def undecided(self) -> frozenset[ProviderAddress]:

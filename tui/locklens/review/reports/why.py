@@ -7,13 +7,23 @@ The text report prints these lines and the Why dialog shows them: each fact is w
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
 from locklens.addresses import display_host
-from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, labelled, line, plain_lines, seen_from
+from locklens.lines import (
+    LABEL_WIDTH,
+    FilePlace,
+    Line,
+    Role,
+    Span,
+    labelled,
+    line,
+    plain_lines,
+    seen_from,
+    words_seen_from,
+)
 from locklens.project.configuration import constraint_place
 from locklens.review.model import severity_rank, worst
 from locklens.review.reports import severity_span
@@ -101,7 +111,7 @@ def root_why_lines(
     for finding in root.findings:
         if finding.rule == "LK019":
             place = FilePlace(finding.file, finding.line or 1)
-            message = f"  {_relative(finding.message, folder)}"
+            message = f"  {words_seen_from(finding.message, folder)}"
             yield _fact("UNREADABLE", Span(place.seen_from(folder), Role.PLACE), message, place=place)
     for conflict in explanation.conflicts:
         yield from _conflict_lines(conflict, root.configuration, folder)
@@ -112,7 +122,7 @@ def root_why_lines(
         constraints = str(explanation.constraints) or none
         yield _fact("CONSTRAINTS", constraints, copied=constraints)
         if explanation.is_recorded:
-            reason = _relative(root.configuration.unknown_reason, folder)
+            reason = words_seen_from(root.configuration.unknown_reason, folder)
             recorded = "recorded" if str(explanation.constraints) else "none recorded"
             yield _fact("", Span(f"{recorded} in the lock file: {reason}", Role.DIM))
         if not explanation.conflicts and str(explanation.essential) != str(explanation.constraints):
@@ -126,11 +136,6 @@ def root_why_lines(
         place = FilePlace(finding.file, finding.line or 1)
         spans = severity_span(finding.severity), f" {finding.rule}  {finding_title(finding)}"
         yield _fact("FINDINGS" if not number else "", *spans, place=place, copied=finding.rule)
-
-
-def _relative(message: str, folder: str) -> str:
-    """A message with the folder of a root as `./`."""
-    return re.sub(rf"(?<![\w./-]){re.escape(folder)}/", "./", message) if folder else message
 
 
 _fact = partial(labelled, hanging=LABEL_WIDTH + 2)
@@ -297,7 +302,7 @@ def _asker_lines(root: RootWhy, newer: Iterable[HeldBack], folder: str) -> Itera
     configuration = root.configuration
     yield line(Span("REQUIRED BY", Role.HEADING))
     if not configuration.has_files:
-        yield line(Span(f"  unknown: {_relative(configuration.unknown_reason, folder)}", Role.WARN), hanging=2)
+        yield line(Span(f"  unknown: {words_seen_from(configuration.unknown_reason, folder)}", Role.WARN), hanging=2)
         return
     groups = alike(root.explanation.askers)
     unseen = list(unseen_words(root, folder))

@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
     """The head line: how many providers can be upgraded, need a decision, are held back, are unknown.
 
-    One that can be upgraded in one root and needs a decision in another counts as both. Those that are held back in
-    some of their roots alone are counted by their best root too, and named as such. Where nothing is known, or not yet,
-    no other number is said: none would be true. "up to" stands before upgrades of which a signer was not looked up yet:
-    another one, or none that can be looked up, makes an upgrade a decision.
+    Where nothing is known, or not yet, no other number is said: none would be true. "up to" stands before upgrades of
+    which a signer was not looked up yet: another one, or none that can be looked up, makes an upgrade a decision.
     """
     name = (Piece(" locklens  ", Role.STRONG), Piece("upgrade", Role.DIM))
     providers = selection.offers.providers
@@ -46,21 +44,15 @@ def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
         return (BarLayout(name),)
     roots, refused = {offer.root for offer in providers}, len({root.root for root in selection.offers.refused})
     extent = f"  {counted(len({offer.address for offer in providers}), 'provider')} in {counted(len(roots), 'root')}"
-    states = list(selection.state_by_provider().values())
-    ready, undecided = states.count(Eligibility.READY), len(selection.undecided)
-    held = states.count(Eligibility.HELD)
-    partly = len({offer.address for offer in providers if selection.state(offer) is Eligibility.HELD}) - held
-    held_words = f"{held} held back" if held or not partly else f"{partly} partly held back"
-    held_words += f", {partly} partly" if held and partly else ""
-    asking = len({offer.address for offer in providers if not offer.is_asked})
-    unknown = states.count(Eligibility.UNKNOWN)
-    is_any_known = unknown < len(states)
+    found = selection.counts
     most = "up to " if selection.has_unknown_signers else ""
+    is_ready, is_held = found.ready and not most, found.held or found.partly
+    silent = found.unknown - found.asking
     counts = (
-        Piece(f"  {most}{ready} can upgrade" if is_any_known else "", Role.GOOD if ready and not most else Role.DIM),
-        Piece(f"  {undecided} to decide" if undecided else "", Role.WARN),
-        Piece(f"  {held_words}" if is_any_known else "", Role.WARN if held or partly else Role.DIM),
-        Piece(f"  {unknown - asking} unknown" if unknown > asking else "", Role.WARN),
+        Piece(f"  {most}{found.ready} can upgrade" if found.is_any_known else "", Role.GOOD if is_ready else Role.DIM),
+        Piece(f"  {found.undecided} to decide" if found.undecided else "", Role.WARN),
+        Piece(f"  {found.held_words}" if found.is_any_known else "", Role.WARN if is_held else Role.DIM),
+        Piece(f"  {silent} unknown" if silent > 0 else "", Role.WARN),
         Piece(f"  {counted(refused, 'root')} not read" if refused else "", Role.WARN),
     )
     return (
