@@ -884,3 +884,42 @@ def test_a_deleted_lock_file_that_was_restored_is_not_missed_in_roots_of_the_oth
     document = doctor(beside_edge, "ci.log")
     assert roots_of(document) == [["edge"]] * 3
     assert {one["verdict"] for one in document["causes"]} <= {"unknown", "no"}
+
+
+def missed(*names: str) -> str:
+    words = (
+        "but that provider isn't available. You may be able to install it automatically by running:\n  terraform init"
+    )
+    of = (f"This configuration requires provider registry.terraform.io/{name}, {words}" for name in names)
+    return "$ terraform validate\n" + "".join(f"\nError: Missing required provider\n\n{one}\n" for one in of)
+
+
+def searching(**constraints: str) -> str:
+    listed = "".join(f'- Finding acme/{name} versions matching "{text}"...\n' for name, text in constraints.items())
+    return f"Initializing provider plugins...\n{listed}{READ_ONLY[READ_ONLY.index(chr(10) * 2) :]}"
+
+
+@pytest.mark.parametrize(
+    ("log", "root"),
+    [
+        (searching(demo="~> 1.4"), "dns"),
+        (searching(demo="~> 1.4", netbox="~> 3.9"), "own"),
+        (searching(demo=">= 1.4.0, ~> 1.4", netbox="~> 3.9"), "edge"),
+        (missed("acme/demo"), "dns"),
+        (missed("acme/demo", "acme/vault"), "own"),
+    ],
+)
+def test_a_run_without_the_lock_file_is_of_the_root_that_requires_all_that_it_lists(
+    log: str, root: str, beside_edge: Path, doctor: Any
+) -> None:
+    """A root of the other tool locks none of them in the registry of the run, and requires more, or in other words."""
+    vault = (("acme/vault", "~> 4.0"),) if "vault" in log else ()
+    for name, required in (("own", (*BOTH, *vault)), ("edge", ((BOTH[0][0], "~> 1.4, >= 1.4.0"), BOTH[1]))):
+        (beside_edge / name).mkdir(exist_ok=True)
+        (beside_edge / name / "main.tf").write_text(requires(*required), "utf-8")
+    (beside_edge / "edge/main.tofu").unlink()
+    for name in ("net", "newer", "twin"):
+        rmtree(beside_edge / name)
+    (beside_edge / "ci.log").write_text(f"on linux_amd64 with terraform init\n{log}", "utf-8")
+    document = doctor(beside_edge, "ci.log")
+    assert {tuple(one) for one in roots_of(document)} == {(root,)}

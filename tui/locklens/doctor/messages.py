@@ -57,6 +57,7 @@ class RecognisedError(Struct, frozen=True):
         folder: The one that a command or a CI system names before the run, also where a prefix names another one.
         reused: Providers that this run took from the lock file before it failed, as the log names them.
         searched: Providers that this run chose a version for, since the lock file had none.
+        matching: The constraints that it had on each of them, in the same order; "" where its line names none.
         constraint: The version constraint in the message.
         options: Options of the failing `init` that decide what it installs, where from, and what it may write.
         selected: Providers with the versions that this run began to install or had already, as "acme/demo 1.4.2".
@@ -82,6 +83,7 @@ class RecognisedError(Struct, frozen=True):
     folder: str = ""
     reused: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
+    matching: tuple[str, ...] = ()
     constraint: str = ""
     options: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()

@@ -119,7 +119,8 @@ _HOST = re.compile(rf"(?:could not connect to|[Tt]he host \"?|host |provider reg
 _LISTED = _ADDRESS.replace("?P<provider>", "?:")
 _ABOUT_RUN = re.compile(
     rf"^- (?:Reusing previous version of (?P<reused>{_LISTED})(?: from|$)"
-    rf"|Finding (?:latest version of )?(?P<searched>{_LISTED})(?: versions matching|\.\.\.)"
+    rf"|Finding (?:latest version of )?(?P<searched>{_LISTED})"
+    r"(?: versions matching(?: \"(?P<matching>[^\"]{1,300})\")?|\.\.\.)"
     rf"|Installed (?P<unsigned>{_LISTED} v\d[\w.+-]{{0,80}}) \(unauthenticated\)"
     rf"|(?:Installing|Using(?: previously-installed)?) (?P<selected>{_LISTED} v\d[\w.+-]{{0,80}}?)(?:\.\.\.|\s|$))"
 )
@@ -203,7 +204,7 @@ class _Event(Struct):
 _EVENTS = Decoder(_Event)
 
 
-_OF_RUN = ("folder", "reused", "searched", "selected", "unsigned", "overridden", "options")
+_OF_RUN = ("folder", "reused", "searched", "matching", "selected", "unsigned", "overridden", "options")
 """What a run tells about each of its errors."""
 
 
@@ -221,6 +222,7 @@ class _Run(Struct, frozen=True):
     folder: str = ""
     reused: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
+    matching: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     selected: tuple[str, ...] = ()
     unsigned: tuple[str, ...] = ()
@@ -374,11 +376,12 @@ def _runs(lines: Sequence[LogLine], of_errors: Collection[int]) -> list[_Run]:
             if not text.startswith("Initializing provider plugins"):
                 runs.append(_Run(line.number, line.number, last.folder))
         elif match := _ABOUT_RUN.match(text):
-            name = str(match.lastgroup)
-            known = getattr(last, name)
-            if len(known) < MOST_ERRORS:
-                own = match[name].replace(" v", " ")
-                runs.append(replace(last, first=line.number, **{name: (*known, own)}))
+            told = {name: own for name, own in match.groupdict().items() if own is not None}
+            if "searched" in told:
+                told.setdefault("matching", "")
+            if all(len(getattr(last, name)) < MOST_ERRORS for name in told):
+                more = {name: (*getattr(last, name), own.replace(" v", " ")) for name, own in told.items()}
+                runs.append(replace(last, first=line.number, **more))
     return runs
 
 

@@ -151,6 +151,10 @@ class LockHistory:
         found = ((one.commit, later, one.lock) for later, one in states if address in one.lock.by_address)
         return next(found, ("", 0, LockFile.absent(lock_path)))
 
+    def lock_files(self, lock_path: str) -> list[LockFile]:
+        """Return a lock file as each of its commits has it, the newest first."""
+        return [one.lock for one in self._locks(lock_path)]
+
     def last_where(self, lock_path: str, is_it: Callable[[LockFile], bool]) -> str:
         """Return the newest commit of a lock file whose contents fit; "" for none."""
         return next((one.commit for one in self._locks(lock_path) if is_it(one.lock)), "")

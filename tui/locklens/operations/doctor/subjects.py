@@ -14,7 +14,7 @@ from locklens.doctor.messages import NO_MESSAGE, OF_VERSIONS, WARNINGS, Recognis
 from locklens.errors import ConfigurationError
 from locklens.lockfile import LockFile, pinned
 from locklens.lockfile.merge import share_packages
-from locklens.operations.doctor.log_roots import parsed
+from locklens.operations.doctor.run_claims import parsed
 from locklens.operations.root_modules import Root, lock_path, no_root
 
 if TYPE_CHECKING:
