@@ -84,7 +84,7 @@ def test_a_locked_version_that_is_excluded_is_told_wherever_its_root_is() -> Non
     of = selection_of(others[0], *stuck, others[1])
     found = rows(of)
     assert titles(found) == ["CAN UPGRADE NOW  1 provider", "  acme/x", "HELD BACK  1 provider", "  acme/x"]
-    assert found[1].note.text == "in 2 roots, 1 held back"
+    assert found[1].note.text == "1 of 2 held back: ~> 1.0 (a/main.tf:1)"
     group = found[3]
     assert (group.note.text, group.note.role) == ("2 need action, in 2 roots", Role.WARN), (
         "narrow screens show its beginning"
@@ -202,7 +202,7 @@ def test_the_head_counts_each_provider_that_a_root_holds_back() -> None:
     assert titles(rows(of)) == [
         "CAN UPGRADE NOW  1 provider", "  acme/x", "HELD BACK  1 provider", "  acme/held",
     ]  # fmt: skip
-    assert rows(of)[1].note.text == "in 2 roots, 1 held back"
+    assert rows(of)[1].note.text == "1 of 2 held back: ~> 1.0.0 (b/main.tf:1)"
 
 
 def test_a_root_without_upgrades_is_not_asked_about() -> None:
@@ -251,7 +251,7 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     assert (section.title, group.title, group.kind, group.folded) == (
         "CAN UPGRADE NOW  1 provider", "acme/x", RowKind.GROUP, True)  # fmt: skip
     assert (group.locked, group.target.text, group.mark, group.note.text) == (
-        "several", "1.1.0", "[ ]", "in 3 roots, 1 held back, no target in 2")  # fmt: skip
+        "several", "1.1.0", "[ ]", "1 of 3 held back: ~> 1.0.0 (b/main.tf:1); no target in 2")  # fmt: skip
     assert titles(rows(of, By.PROVIDER, "", group.key))[1:] == ["  acme/x", "    a", "    b", "    ."]
     chosen = of.toggled(group.offers)
     assert [pick.root for pick in chosen.picks] == ["a"]
@@ -261,6 +261,21 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     assert rows(alike.toggled(alike.offers.providers))[1].mark == "[x]"
     both = chosen.moved(some, 1).toggled([some[1]])
     assert rows(both.toggled([some[0]]))[1].mark == "[-]"
+
+
+def test_a_row_says_what_holds_all_of_its_roots_back() -> None:
+    def note(*some: UpgradeCandidates) -> str:
+        return rows(selection_of(*some))[1].note.text
+
+    some = [offer("1.0.0:90 2.0.0:40", "~> 1.0", root=root) for root in "ab"]
+    assert note(*some) == "~> 1.0 in 2 roots", "each in its own file"
+    shared = [replace(one, root=root) for one, root in zip((some[0], some[0]), "ab", strict=True)]
+    assert note(*shared) == "~> 1.0 (a/main.tf:1)"
+    free = offer("1.0.0:90 2.0.0:40", ">= 1.0", root="c", locked="2.0.0")
+    assert note(*shared, free) == "2 of 3 held back: ~> 1.0 (a/main.tf:1)"
+    young = [offer("1.0.0:90 1.1.0:2 2.0.0:40", "~> 1.0", root=root) for root in "ab"]
+    assert note(*young) == "1.1.0 is 2d old, cooldown 7 d; ~> 1.0 in 2 roots"
+    assert note(some[0], offer("1.0.0:90 2.0.0:40", "1.0.0", root="b")) == "in 2 roots, 2 held back"
 
 
 def test_a_provider_that_only_some_roots_require_is_not_called_unrequired() -> None:

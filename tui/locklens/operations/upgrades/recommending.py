@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import Platform
     from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates
+    from locklens.selection import Hold
     from locklens.versions import Version
 
 USUAL_COOLDOWN = 7
@@ -154,11 +155,20 @@ class Recommendation(Struct, frozen=True):
     Attributes:
         held_by: The reason against the newest version, in a few words, after the cooldown or the limit of a version in
             range if that is newer than the recommended one; "" for none.
+        hold: The hold that these words end with; None where they do not end with one.
     """
 
     state: Eligibility
     suggested: CandidateVersion | None = None
     held_by: str = ""
+    hold: Hold | None = None
+
+    @property
+    def reason(self) -> str:
+        """What holds it back, without the places of a constraint, which each root may have in another file."""
+        if self.hold is None or self.hold.demand is None:
+            return self.held_by
+        return f"{self.held_by.removesuffix(str(self.hold))}{self.hold.demand.term}"
 
 
 def recommend(offer: UpgradeCandidates, terms: UpgradePolicy) -> Recommendation:
@@ -177,12 +187,12 @@ def recommend(offer: UpgradeCandidates, terms: UpgradePolicy) -> Recommendation:
     fitting = [candidate for candidate in eligible if _is_fit(offer, candidate, terms)]
     undoubted = (candidate for candidate in fitting if terms.doubt(offer, candidate) is None)
     suggested = next(undoubted, fitting[0] if fitting else None)
-    held_by = _held_by(offer, eligible, suggested, terms)
+    held_by, hold = _held_by(offer, eligible, suggested, terms)
     if suggested is not None:
-        return Recommendation(Eligibility.READY, suggested, held_by)
+        return Recommendation(Eligibility.READY, suggested, held_by, hold)
     is_behind = offer.newest is not None and offer.is_newer(offer.newest)
     is_held = is_behind or offer.is_excluded
-    return Recommendation(Eligibility.HELD if is_held else Eligibility.CURRENT, held_by=held_by)
+    return Recommendation(Eligibility.HELD if is_held else Eligibility.CURRENT, None, held_by, hold)
 
 
 def _is_eligible(offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
@@ -201,14 +211,14 @@ def _held_by(
     eligible: Sequence[CandidateVersion],
     suggested: CandidateVersion | None,
     terms: UpgradePolicy,
-) -> str:
-    """The reason against the newest version, or else against the newest one in range.
+) -> tuple[str, Hold | None]:
+    """The reason against the newest version, or else against the newest one in range, and the hold that ends it.
 
     Where the locked version is excluded, that is read as what excludes it.
     """
     locked, own = offer.locked if offer.is_excluded else None, offer.requirements
     if locked is not None and (conflicting := conflicts(own)):
-        return f"no version satisfies {' and '.join(map(str, conflicting[0]))}"
+        return f"no version satisfies {' and '.join(map(str, conflicting[0]))}", None
     excluding = holds_against(locked, own) if locked is not None else ()
     reached = suggested.version if suggested is not None else offer.locked
     newest = offer.choice(offer.newest)
@@ -219,12 +229,10 @@ def _held_by(
             beyond = [each for each in eligible if is_beyond(each.version, reached)]
             against = (objection(offer, each, terms) for objection in _OBJECTIONS for each in beyond)
             hold = next((one for one in candidate.holds if one in excluding), candidate.holds[0])
-            return "; ".join(filter(None, (next(filter(None, against), ""), str(hold))))
+            return "; ".join(filter(None, (next(filter(None, against), ""), str(hold)))), hold
         if words := next(filter(None, (objection(offer, candidate, terms) for objection in _OBJECTIONS)), ""):
-            return words
-    if offer.is_excluded:
-        return "no version satisfies the constraints" if not eligible else ""
-    return ""
+            return words, None
+    return "no version satisfies the constraints" if offer.is_excluded and not eligible else "", None
 
 
 def is_beyond(version: Version, reached: Version | None) -> bool:

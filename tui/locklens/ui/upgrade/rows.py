@@ -14,7 +14,7 @@ from textual.geometry import Region
 from locklens.lines import Role, Span
 from locklens.operations.upgrades import CandidateVersion, RefusedRoot, UpgradeCandidates, edits_in_short
 from locklens.operations.upgrades.doubts import upgrade_warnings
-from locklens.operations.upgrades.recommending import Eligibility
+from locklens.operations.upgrades.recommending import Eligibility, Recommendation
 from locklens.operations.upgrades.report import signer_span
 from locklens.review.model import Bump
 from locklens.review.reports import SEVERITY_ROLES
@@ -375,12 +375,26 @@ def _roots_note(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelecti
     others = [offer for offer in offers if not offer.is_excluded or selection.target(offer) is not None]
     pressing, states = len(offers) - len(others), Counter(map(selection.state, others))
     held, orphans = states[Eligibility.HELD], states[Eligibility.NOT_REQUIRED]
+    standings = [selection.recommendation(one) for one in others if selection.state(one) is Eligibility.HELD]
+    reason = _common_reason(standings)
     parts = [f"{pressing} need{'s' * (pressing == 1)} action"] if pressing else []
-    parts += [f"in {len(offers)} roots"]
-    parts += [f"{held} held back"] if held else []
+    if reason and held == len(offers):
+        parts += [f"{reason} in {held} roots"]
+    elif reason:
+        parts += [f"{held} of {len(offers)} held back: {reason}"]
+    else:
+        parts += [f"in {len(offers)} roots", *([f"{held} held back"] if held else [])]
     parts += [f"not required by {orphans}"] if orphans else []
     parts += without if lacking != pressing + held + orphans else []
-    return Span(", ".join(parts), Role.WARN if pressing else Role.DIM)
+    return Span(("; " if reason else ", ").join(parts), Role.WARN if pressing else Role.DIM)
+
+
+def _common_reason(standings: list[Recommendation]) -> str:
+    """What holds a provider back in all of some roots, with the place of a constraint that all share; "" for none."""
+    for reasons in ({each.held_by for each in standings}, {each.reason for each in standings}):
+        if len(reasons) == 1:
+            return reasons.pop()
+    return ""
 
 
 def _is_partial(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> bool:
