@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,11 @@ from textual import events
 from ui.conftest import until
 
 from locklens.lines import line
+from locklens.operations.write.seen_keys import SeenKey, SeenKeys
+from locklens.policy import Pin
+from locklens.trust import SigningKey
 from locklens.ui.dialogs import TextDialog
-from locklens.ui.dialogs.form import ExportDialog
+from locklens.ui.dialogs.form import ExportDialog, trust_form
 from locklens.ui.hashes import HASHES_KEYS
 from locklens.ui.preview import PREVIEW_KEYS
 from locklens.ui.review.frame import REVIEW_KEYS
@@ -48,6 +52,34 @@ async def test_the_palette_runs_one_command_and_leaves_the_screen_below(samples:
         await on.settle()
         await on.press("question_mark")
         assert isinstance(on.app.screen, TextDialog)
+
+
+async def test_a_form_of_many_keys_has_its_fields_and_keys_on_a_small_terminal(
+    samples: Samples, running: Running
+) -> None:
+    keys = (
+        SigningKey(digit * 40, (f"key {digit}",), "RSA 4096", "2024-01-01", None, False, False) for digit in "ABCDEF"
+    )
+    seen = SeenKeys(Pin("acme"), tuple(SeenKey(key, ("acme/demo 1.0.0",)) for key in keys), ())
+    async with running(samples.full(), size=(80, 24)) as on:
+        on.app.push_screen(trust_form(seen, (), date(2026, 5, 4)))
+        await until(on, lambda: "review the pin on" in on.text)
+        await on.settle()
+        assert "enter next field, then preview" in on.text
+        assert "esc cancel" in on.text
+        assert "pgup pgdn page" in on.text
+        assert "key A" in on.text
+        assert "key F" not in on.text
+        await on.press("pagedown", "pagedown")
+        assert "key F" in on.text
+        await on.press("enter")
+        assert "type 8 digits" in on.text
+        assert "enter next field, then preview" in on.text
+        await on.pilot.resize_terminal(80, 50)
+        await on.settle()
+        assert "key A" in on.text
+        assert "key F" in on.text
+        assert "pgup pgdn" not in on.text
 
 
 async def test_the_palette_finds_by_description(samples: Samples, running: Running) -> None:

@@ -86,10 +86,12 @@ class Diagnostic(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """The line of an error on a terminal: root and provider before the words, unless these have them."""
+        """The line on a terminal: root and provider before the words, unless these have them."""
         name = self.address if self.address not in self.words else ""
         lead = name if self.place is not None else f"{self.root or '.'}: {name}" if name else self.root or "."
-        return f"error: {lead}: {self.words}" if lead else f"error: {self.words}"
+        said = [] if self.severity is DiagnosticSeverity.NOTE else [str(self.severity)]
+        said += [lead] if lead else []
+        return ": ".join([*said, self.words if self.is_error else self.sentence])
 
     @property
     def sentence(self) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_event, put_patch, tell
 from locklens.cli.options import Parser, given_tool, network_of, source_methods
-from locklens.diagnostics import Diagnostic, DiagnosticSeverity
+from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError
 from locklens.text import page
 
@@ -316,9 +316,7 @@ class _Text:
         if self._is_dry_run:
             tell(plan.dry_run_words)
         for remark in plan.remarks:
-            lead = "warning: " if remark.severity is DiagnosticSeverity.WARNING else ""
-            tell([f"{lead}{_place(remark)}: {remark.sentence}"])
-            tell([f"hint: {remark.hint}"] if remark.hint else [])
+            tell([remark.line, *([f"hint: {remark.hint}"] if remark.hint else [])])
         for hint, failures in groupby(plan.failures, attrgetter("hint")):
             tell([*(failed.line for failed in failures), *([f"hint: {hint}"] if hint else [])])
 
@@ -390,7 +388,3 @@ class _Json:
         file, line = failed.place or (None, None)
         name = failed.address or None
         put_event("error", root=root, provider=name, words=failed.words, hint=failed.hint, file=file, line=line)
-
-
-def _place(diagnostic: Diagnostic) -> str:
-    return f"{diagnostic.root or '.'}: {diagnostic.address}" if diagnostic.address else diagnostic.root or "."

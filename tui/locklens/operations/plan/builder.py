@@ -74,11 +74,23 @@ class PlanBuilder:
         self.diagnostics.append(Diagnostic.note(detail, address=address, root=root, next_step=next_step))
 
     def warn(
-        self, root: str, detail: str, *, address: str = "", hint: str = "", next_step: NextStep | None = None
+        self,
+        root: str,
+        detail: str,
+        *,
+        address: str = "",
+        file: str = "",
+        hint: str = "",
+        next_step: NextStep | None = None,
     ) -> None:
-        """Add a warning, which prevents nothing; the arguments are those of `note`, and the next step in words."""
-        warning = Diagnostic(DiagnosticSeverity.WARNING, "", detail, address, hint=hint, root=root, next_step=next_step)
-        self.diagnostics.append(warning)
+        """Add a warning, which prevents nothing; the arguments are those of `note`, and the next step in words.
+
+        `file` is the path of another file than the root's lock file.
+        """
+        place = (file, None) if file else None
+        self.diagnostics.append(
+            Diagnostic(DiagnosticSeverity.WARNING, "", detail, address, place, hint, root, next_step)
+        )
 
     def fail(self, root: str, error: LockLensError, *, address: str = "") -> None:
         """Add the error that leaves a root untouched; the arguments are those of `note`."""

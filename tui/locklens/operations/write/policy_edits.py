@@ -129,7 +129,7 @@ class TrustKeys(FileOperation, frozen=True):
                 line = f"{key.fingerprint}: {key.name}, signs {listing(key.releases)}"
                 draft.describe(line, dry_run=line)
         for warning in self.seen.warnings(pin.keys):
-            draft.warn("", warning.words, hint=warning.hint)
+            draft.warn("", warning.words, file=POLICY_FILE, hint=warning.hint)
         before = next((one for one in parse(draft.data, POLICY_FILE).trust if one.scope == pin.scope), None)
         if before is not None:
             draft.describe_policy(f"the pin of {pin.name}", f"replaced: {_pin_in_words(before)}")

@@ -342,10 +342,9 @@ _ALL = (
         "Publishers rarely change keys, and announce it. An attacker with the release account but not the key has to "
         "use a different one.",
         "Compare the full 40-digit fingerprints, and ask the publisher through a channel other than the registry.",
-        "Once the publisher has confirmed, pin the key (T on Signers, or `locklens keys trust NAMESPACE --key "
-        "FINGERPRINT`; without --key, those of all locked releases; in locklens.toml, in place of keys pinned before, "
-        "unless one contradicts its release) or accept the finding (`locklens accept`); until then keep the old "
-        "version.",
+        "Keep the old version until the publisher has confirmed the new key. Then pin the key in locklens.toml with T "
+        "on Signers, or with `locklens keys trust NAMESPACE --key FINGERPRINT`: it replaces the keys that are pinned "
+        "there, so repeat --key for each one that stays valid. Or accept the finding (`locklens accept`).",
         "registry",
         cases={
             "another": RuleWording(

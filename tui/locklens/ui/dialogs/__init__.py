@@ -136,6 +136,11 @@ class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
         status.display = bool(message)
         status.show_layouts(BarLayout((Piece(f" {message}", role),), is_whole=True))
 
+    def leave_rows(self, number: int) -> None:
+        """Bound the lines, so that the terminal has room for as many rows besides the frame and the message."""
+        rows = _FRAME_ROWS + bool(self.query_one("#dialog-status").display) + number
+        self.view.styles.max_height = max(1, self.app.size.height - rows)
+
     async def on_bar_clicked(self, event: Bar.Clicked) -> None:
         """Run the action of the clicked piece."""
         event.stop()
@@ -246,9 +251,8 @@ class ReadingDialog(Dialog[None]):
         longest = max((cell_len(line.text) for line in self.view.lines), default=0)
         keys = max((width_of(layout) for layout in key_layouts(self.KEYS)), default=0)
         width = min(max(longest + FRAME_WIDTH, keys + 2, _LEAST_WIDTH), MOST_WIDTH, self.app.size.width)
-        rows = _FRAME_ROWS + sum(bool(self.query_one(name).display) for name in ("#dialog-status", "#dialog-search"))
         self.query_one("#dialog").styles.width = width
-        self.view.styles.max_height = max(1, self.app.size.height - rows)
+        self.leave_rows(int(self.query_one("#dialog-search").display))
 
     def say(self, message: str, role: Role = Role.INFO) -> None:
         """Show a message above the keys; "" hides it."""

@@ -45,6 +45,9 @@ class Field:
     initial: str = ""
 
 
+_FIELD_ROWS = 2
+"""Rows of a field: its label and its text."""
+
 Answers = dict[str, str]
 """The text of each field by its name, without spaces around it."""
 
@@ -60,6 +63,8 @@ class FormDialog(Dialog[Answers | None]):
         Binding("escape", "close", "Cancel", show=False),
         Binding("down", "app.focus_next", "Next field", show=False),
         Binding("up", "app.focus_previous", "Previous field", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
     ]
 
     def __init__(
@@ -77,7 +82,8 @@ class FormDialog(Dialog[Answers | None]):
         """The keys of a field."""
         return (
             DialogKey("enter", f"next field, then {self._verb}" if len(self._fields) > 1 else self._verb),
-            DialogKey("esc", "cancel, nothing is written", "close"),
+            DialogKey("esc", "cancel", "close"),
+            DialogKey("pgup pgdn", "page"),
         )
 
     def body(self) -> Iterable[Widget]:
@@ -97,6 +103,22 @@ class FormDialog(Dialog[Answers | None]):
             label = Piece(f" {field.label}", Role.HEADING)
             self.query_one(f"#label-{field.name}", Bar).show_layouts(BarLayout((label,)))
         self._input(next((field for field in self._fields if field.name == self._start), self._fields[0])).focus()
+
+    def on_resize(self) -> None:
+        """Leave the terminal's rows to the fields first: what the facts have no room for is scrolled to."""
+        self._leave_fields()
+
+    def say(self, message: str, role: Role = Role.INFO) -> None:
+        """Show a message above the keys; "" hides it."""
+        super().say(message, role)
+        self._leave_fields()
+
+    def _leave_fields(self) -> None:
+        self.leave_rows(_FIELD_ROWS * len(self._fields))
+
+    def action_page(self, by: int) -> None:
+        """Scroll the facts."""
+        self.view.action_page(by)
 
     def _input(self, field: Field) -> Input:
         return self.query_one(f"#field-{field.name}", Input)

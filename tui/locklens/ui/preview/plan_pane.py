@@ -304,9 +304,10 @@ def _diagnostic_lines(sign: Span, diagnostics: Iterable[Diagnostic]) -> Iterator
     """Each sentence once, with its roots and its provider, unless it names them."""
     for (name, words, hint), members in _alike(diagnostics):
         where = _named(members)
-        lead = f"{where}: {name}: " if name and name not in words else f"{where}: "
-        lead = "" if len(members) == 1 and words.startswith(f"{where}/") else lead
         place = _place(members[0].place)
+        has_root = len(members) == 1 and (place is not None or words.startswith(f"{where}/"))
+        names = [*([] if has_root else [where]), *([name] if name and name not in words else [])]
+        lead = "".join(f"{one}: " for one in names)
         yield line(sign, Span(lead, Role.PLACE), words, hanging=len(sign.text), copied=words, place=place)
         if hint:
             yield line(Span("     -> ", Role.DIM), _DOCTOR.sub("i tests the causes", hint), hanging=8)

@@ -132,7 +132,7 @@ REVIEW_KEYS = KeyTable(
 
 
 _OTHER_SIGNS = {
-    "?": "root-level finding",
+    "?": "root-level finding; in place of a severity: not all is known",
     "<": "unresolved git conflict",
     "✓": "reviewed",
     "·": "not reviewed yet",
@@ -283,7 +283,7 @@ def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tu
         facts.insert(-1, ("other findings reviewed", reviewed_words(review, marks, changes=False)))
     lines = [fact_line(name, Span(text)) for name, text in facts]
     signs = [(reports.kind_sign(kind), meaning) for kind, meaning in _LEGEND] + [
-        ("?", "about the root"),
+        ("?", "root or unknown"),
         ("<", "git conflict"),
         ("✓", "reviewed"),
         (STAGED, "staged"),
