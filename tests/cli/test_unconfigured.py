@@ -186,6 +186,9 @@ def test_a_lock_that_locks_nothing_is_no_success_where_another_tool_generates_th
     status, _, err = run("lock", "--platform", "linux_amd64", "--root", "live", "--no-cache")
     assert (status, hint in err) == ((2, True) if is_generated else (0, False)), "without one, as the tools"
     assert "nothing was locked or checked: " in err
+    status, out, _ = run("lock", "--platform", "linux_amd64", "--root", "live", "--no-cache", "--json")
+    (outcome,) = (event for event in map(json.loads, out.splitlines()) if event["type"] == "outcome")
+    assert (status, outcome["failed"], outcome["unchecked"]) == ((2, True, True) if is_generated else (0, False, True))
     assert (top / "live" / LOCK).read_bytes() == before
     status, _, err = run("lock", "--platform", "linux_amd64", "--all-roots", "--no-cache")
     assert (status, hint in err) == (0, is_generated), "as with --check, it is no fault of the roots beside it"

@@ -271,7 +271,7 @@ def _apply(
                 outcome = replace(outcome, is_written=True, notes=(*outcome.notes, *notices))  # noqa: PLW2901
             status = _concluded(outcome, options, progress, _check_words if options.check else _lock_words)
             has_changes = has_changes or (outcome.would_change and not outcome.has_failed)
-            if outcome.is_unchecked and outcome.is_generated and not outcome.would_change:
+            if outcome.is_left:
                 unchecked.append(root)
                 continue  # Only its own tool can read it, which is no fault of the roots beside it.
             if options.check and not outcome.has_failed:

@@ -216,7 +216,8 @@ class JsonProgress:
             {
                 "lock_file": outcome.lock_file,
                 "tool": outcome.tool.name,
-                "failed": outcome.has_failed,
+                "failed": outcome.has_failed or outcome.is_left,
+                "unchecked": outcome.is_unchecked,
                 "difference": str(outcome.difference),
                 "would_change": outcome.would_change,
                 "written": outcome.is_written,

@@ -132,6 +132,11 @@ class RootResult(Struct, frozen=True):
         """True if the bytes of the lock file differ, written or not."""
         return self.after is not None and self.after != self.before
 
+    @property
+    def is_left(self) -> bool:
+        """True if nothing was locked or checked, since only the tool that generates the configuration can read it."""
+        return self.is_unchecked and self.is_generated and not self.would_change
+
 
 class Plan(Struct, frozen=True):
     """The files that an operation would write, and its report.
