@@ -1264,12 +1264,48 @@ def test_a_mirror_is_filled_for_the_platform_that_other_fixes_assume(made: Any, 
     assert fix["note"] == f"that the failing run was on {this_platform()} is assumed"
 
 
-def test_a_lock_file_that_the_read_only_run_did_not_have_was_not_fixed_here(made: Any, doctor: Any) -> None:
-    """The job had no lock file: it searched for each provider that is locked here, and always was."""
+@pytest.mark.parametrize("state", ["committed", "untracked", "ignored"])
+@pytest.mark.parametrize("kind", ["init", "plan"])
+def test_a_run_that_did_not_have_the_lock_file_that_is_here_gets_it(
+    kind: str, state: str, made: Any, doctor: Any
+) -> None:
+    """It searched for, or missed, each provider that is locked here, and always was."""
     locked = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
     required = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
     folder = made(SampleIncident("", ("none",), (lock_file(*locked),), required))
+    path = "live/prod/.terraform.lock.hcl"
+    os.utime(folder / path, (1, 1))
+    if state != "committed":
+        git(folder, "rm", "-q", "--cached", path)
+        (folder / ".gitignore").write_text(".terraform.lock.hcl\n" if state == "ignored" else "", "utf-8")
+        git(folder, "add", ".gitignore")
+        git(folder, "commit", "-qm", "the lock file goes", "--amend")
     searched = "".join(f'- Finding {name} versions matching "{text}"...\n' for name, text in required)
     words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
-    (folder / "ci.log").write_text(f"{searched}\nError: Provider dependency changes detected\n\n{words}\n", "utf-8")
-    assert doctor(folder, "ci.log")["state"] == "open"
+    missing = (
+        f"- provider registry.terraform.io/{name}: required by this configuration but no version is selected"
+        for name, _ in required
+    )
+    logs = {
+        "init": f"{searched}\nError: Provider dependency changes detected\n\n{words}\n",
+        "plan": "Error: Inconsistent dependency lock file\n\nThe following are inconsistent:\n" + "\n".join(missing),
+    }
+    (folder / "ci.log").write_text(logs[kind], "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["state"] == "open"
+    assert [one["id"] for one in document["causes"] if one["verdict"] == "likely"] == ["not-locked"] * 2
+    assert "the failing run had no lock file" in " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    commit = git(folder, "rev-parse", "--short=12", "HEAD").strip()
+    reasons = {
+        "committed": f"commit {commit} has it: an image or a job that copies no dot files",
+        "untracked": "the file is not committed, so that no clone has it",
+        "ignored": "git ignores the file, so that no clone has it",
+    }
+    assert document["causes"][0]["evidence"].endswith(f"ever lacked that; {reasons[state]}")
+    (fix,) = document["remedies"]
+    commands = {"committed": None, "untracked": f"git add -- {path}", "ignored": f"git add -f -- {path}"}
+    assert fix["command"] == commands[state]
+    assert ("git check-ignore" in fix["note"]) == (state == "ignored")
+    if fix["command"]:
+        git(folder, *fix["command"].split()[1:])
+        assert doctor(folder, "ci.log")["state"] == "open", "a job has it once it is committed"

@@ -53,7 +53,9 @@ class EntryHistory(Struct, frozen=True):
             was there before.
         is_later: True if the lock file was written on this machine later than the log.
         removed_by: The commit that removed the entry, with date and persons; "" for another state, or no entry before.
-        is_ignored: True if git ignores the lock file, which is not there.
+        is_ignored: True if git ignores the lock file, where it is not there, or was not for the failing run.
+        had_no_file: True if the failing run lacked all that the root requires, which no state of its lock file lacks,
+            and nothing tells that the file came later.
         left: The entry in the lock file that is still where the root's configuration was before, as git tells, if the
             root has no lock file.
         left_by: The commit that added a file of the configuration to the root, with date and persons, in a clause; ""
@@ -86,6 +88,7 @@ class EntryHistory(Struct, frozen=True):
     is_later: bool = False
     removed_by: str = ""
     is_ignored: bool = False
+    had_no_file: bool = False
     left: ElsewhereEntry | None = None
     left_by: str = ""
 

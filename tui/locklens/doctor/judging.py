@@ -13,6 +13,7 @@ from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import cover_since, new_requirements
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, most_likely_first
+from locklens.doctor.requirement_causes import LOCK_OF_RUN
 from locklens.doctor.shell import from_top
 from locklens.lines import FilePlace
 from locklens.project.configuration import Contributor, constraint_place
@@ -170,7 +171,7 @@ def _of_known_lock(cause: Cause, examined: Examined) -> Cause:
     """Return a cause of an error: only its run tells of it where the log is of another version, or constraint."""
     is_of_entry = cause.basis is not Basis.RUN and cause.id is not CauseId.LOCK_SYNTAX
     is_of_entry = is_of_entry and Trait.OF_HOST not in cause.traits
-    if not is_of_entry or cause.missing == lock_causes.LOCK_OF_RUN:
+    if not is_of_entry or cause.missing == LOCK_OF_RUN:
         return cause
     if examined.is_of_other_version and examined.entry is not None:
         # Also what is not known of the version here tells nothing of that run.
@@ -180,7 +181,7 @@ def _of_known_lock(cause: Cause, examined: Examined) -> Cause:
     else:
         return cause
     evidence = f"{cause.evidence}; {words}"
-    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=evidence, missing=lock_causes.LOCK_OF_RUN)
+    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=evidence, missing=LOCK_OF_RUN)
 
 
 def _of_known_entry(cause: Cause, examined: Examined) -> Cause:
@@ -189,7 +190,7 @@ def _of_known_entry(cause: Cause, examined: Examined) -> Cause:
     if cause.verdict is not CauseVerdict.NO or before is None or after is None:
         return cause
     words = f"{cause.evidence}; not so in commit {before.commit[:12]}: which of the two the run had is not known"
-    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=lock_causes.LOCK_OF_RUN)
+    return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=words, missing=LOCK_OF_RUN)
 
 
 def as_of_the_run(cause: Cause) -> Cause:

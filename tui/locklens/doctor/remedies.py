@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from locklens.doctor import is_for_twin, locked_states, taken_over
 from locklens.doctor.affected import excluding
 from locklens.doctor.fixed import obstacle_words
-from locklens.doctor.lock_causes import is_source_implied
 from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import CauseId, CauseVerdict, PackagePath, Remedy, TrustCost
 from locklens.doctor.network_causes import token_variable
 from locklens.doctor.past_remedies import changes_since, earlier, fitting_past, moved_file, restored, restored_file
 from locklens.doctor.provider_remedies import fix_mirror, fix_source
 from locklens.doctor.reasons import CERTIFICATE_FIXES, ON_THE_WAY, SENSELESS, NetworkReason
+from locklens.doctor.requirement_causes import is_source_implied
 from locklens.doctor.version_remedies import (
     NEW_DECISION,
     fix_constraint,
@@ -297,6 +297,9 @@ def _refused(x: Examined) -> str:
 def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     """The provider is locked, unless its constraints exclude one another: no version of it can be."""
     x = one.examined
+    if x.history.had_no_file:
+        yield _given_file(x)
+        return
     if conflicts(x.required):
         return
     if x.is_unrequired:
@@ -340,6 +343,20 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     implied = f"where the registry has no {x.address}, required_providers has to name its source"
     write = one.write("lock", platform=x.platform)
     yield one.written("lock", lock_title([x.name]), _LOW, None, write, implied if is_source_implied(x) else "", note)
+
+
+def _given_file(x: Examined) -> Remedy:
+    """Return the remedy that gives the lock file to a run that had none: it is committed, or copied with the others."""
+    if x.history.states and not x.history.is_ignored:
+        title = f"Let the job have {x.lock.path} beside the configuration"
+        note = "an image or an artifact of *.tf alone, a .dockerignore, or a sparse checkout leaves it out"
+        return Remedy("give-file", title, 1, _NONE, 0, "", note, is_of_all=True)
+    force = ("-f",) if x.history.is_ignored else ()
+    added, note = shell_words([*x.shell.git, "add", *force, "--", x.lock.path]), "then commit it"
+    if x.history.is_ignored:
+        shown = shell_words([*x.shell.git, "check-ignore", "-v", "--no-index", "--", x.lock.path])
+        note = f"{note}, and take out the line that {shown} names"
+    return Remedy("commit-file", f"Commit {x.lock.path}", 1, _NONE, 0, added, note, is_of_all=True)
 
 
 _OF_SELECTED = {_C.CONSTRAINT_CONFLICT, _C.PLATFORM_MISSING, _C.KEY_REVOKED, _C.KEY_EXPIRED, _C.KEY_CHANGED}

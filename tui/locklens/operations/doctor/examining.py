@@ -208,7 +208,11 @@ class Examiner:
     def _past_of(self, one: DoctorSubject, past: tuple[PastEntry, ...]) -> EntryHistory:
         """Return what git and the writes of locklens tell, beside the states of the entry."""
         lock, address, writes, history = one.root.lock, one.address, self._roots.writes, self._history
-        removed_by, is_ignored = self._lost(one)
+        root_path = one.root.path
+        had_no_file = lock.exists and one.error is not None and self._roots.had_no_file(root_path, one.error)
+        came_later = had_no_file and self.copies.is_later(lock.path)
+        had_no_file = had_no_file and not (came_later and self.copies.installed(root_path, one.error).is_of_run)
+        is_ignored = (had_no_file or not lock.exists) and history.is_ignored(lock.path)
         left, left_by = self._left(one)
         is_lost = not lock.exists or bool(lock.problems)
         is_repaired = one.message.kind == "lock-invalid" and self.changed.is_repaired(lock)
@@ -237,10 +241,11 @@ class Examiner:
             renamed_from=history.renamed_from(lock, one.entry, made_by),
             was_required=self._was_required(one),
             is_constraint_of_here=self._has_constraint(one),
-            is_file_new=history.is_new(lock, self._own_files(one), self._request.logged),
+            is_file_new=not had_no_file and history.is_new(lock, self._own_files(one), self._request.logged),
             is_later=self.copies.is_later(lock.path),
-            removed_by=removed_by,
+            removed_by=self._removed_by(one),
             is_ignored=is_ignored,
+            had_no_file=had_no_file,
             left=left,
             left_by=left_by,
         )
@@ -278,13 +283,11 @@ class Examiner:
             if (first := self._history.first_with(one.root.lock.path, side)) is not None:
                 yield (side.address, str(side.version)), first
 
-    def _lost(self, one: DoctorSubject) -> tuple[str, bool]:
-        """Return what removed the entry of a provider that is not locked, and whether git ignores its lock file."""
+    def _removed_by(self, one: DoctorSubject) -> str:
+        """Return what removed the entry of a provider that is not locked; "" where git does not tell."""
         if one.entry is not None or one.address is None or one.root.lock.problems:
-            return "", False
-        path = one.root.lock.path
-        is_ignored = not one.root.lock.exists and self._history.is_ignored(path)
-        return self._history.removed_by(path, one.address), is_ignored
+            return ""
+        return self._history.removed_by(one.root.lock.path, one.address)
 
     def _left(self, one: DoctorSubject) -> tuple[ElsewhereEntry | None, str]:
         """Return the committed entry in the one lock file of a folder whose configuration is that of the root now.

@@ -307,6 +307,12 @@ class LogRoots(RootStates):
                 found.append((int(not claim.has_constraints_of(read)), whence, int(not claim.is_exactly_of(read))))
         return min(found, default=None)
 
+    def had_no_file(self, path: str, error: RecognisedError) -> bool:
+        """True if a root agrees with what a run tells, but for its lock file: none of its states lacks all of that."""
+        is_of_file = error.kind in OF_LACKING | {"readonly-changed"}
+        standing = self._standing(path, error, is_past=True) if is_of_file else None
+        return standing is not None and standing[1] == _WITHOUT_LOCK[1]
+
     def _claim(self, error: RecognisedError, tool: Dialect) -> RunClaim | None:
         """Return what the run of an error tells of its root, as a tool reads the names."""
         key = error, tool

@@ -318,12 +318,14 @@ class Repository:
         return read_commit(found.data)
 
     def is_ignored(self, path: str) -> bool:
-        """True if git ignores a file that is not there: of another one, the repository's filters would run.
+        """True if git ignores a file, whether it is there or not.
 
         Raises:
             RepositoryError: Git is out of the bounds of a request.
         """
-        # No "git check-ignore": it refuses literal paths.
+        # No "git check-ignore": it refuses literal paths. Of a file that is there, "git add" would run filters.
+        if os.path.lexists(self.top / path):
+            return self._command.answer("ls-files", "--others", "--ignored", "--exclude-standard", "--", path) != b""
         status, _, complaint = self._command.ask("add", "--dry-run", "--ignore-missing", "--", path, by_patterns=True)
         return status == 1 and ".gitignore" in complaint
 
