@@ -868,6 +868,15 @@ def test_a_verdict_has_each_provider() -> None:
     causes = (cause("a", CauseVerdict.YES), cause("a", CauseVerdict.LIKELY), cause("b", CauseVerdict.LIKELY))
     words = verdict_sentence(Diagnosis("", False, (), Incident(), causes))
     assert words == "a: the block was edited by hand. Likely, too: b: the block was edited by hand."
+    several = tuple(cause(name, CauseVerdict.YES) for name in ("x/c", "x/b", "x/a"))
+    other = replace(several[0], title="it is yanked", verdict=CauseVerdict.LIKELY)
+    words = verdict_sentence(Diagnosis("", False, (), Incident(), several))
+    assert words == "x/c, x/b, x/a: the block was edited by hand."
+    likely = *(replace(one, verdict=CauseVerdict.LIKELY) for one in several[:2]), other
+    words = verdict_sentence(Diagnosis("", False, (), Incident(), likely))
+    assert words == "x/c, x/b: the block was edited by hand, and x/c: it is yanked."
+    words = verdict_sentence(Diagnosis("", False, (), Incident(), (likely[0], other)))
+    assert words == "x/c: the block was edited by hand, or x/c: it is yanked."
 
 
 @pytest.mark.parametrize("places", ["- registry registry.terraform.io", "- /srv/mirror", "- /srv/m\n  - registry x.io"])

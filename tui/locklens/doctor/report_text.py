@@ -9,6 +9,8 @@ from string import ascii_lowercase
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.doctor.causes import cause_title, remedy_title
 from locklens.doctor.messages import WARNINGS, WRAPPERS
 from locklens.doctor.model import Basis, CauseId, CauseVerdict, Trait, TrustCost
@@ -89,20 +91,39 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     if not causes:
         return _without_cause(diagnosis)
     others = [one for one in likely if one.subject and not _is_explained(one, certain)]
-    shown = causes[: _CERTAIN_NAMED if certain else 2]
-    titles = list(dict.fromkeys(map(cause_title, shown)))
-    of_several = len({cause.provider for cause in shown}) > 1
-    hidden = len(causes) - len(shown)
-    link = ", and " if certain or of_several else ", or "
-    joined = link.join(titles)
+    groups = _by_title(causes)
+    shown = groups[: _CERTAIN_NAMED if certain else 2]
+    of_several = len({frozenset(cause.provider for cause in group) for group in shown}) > 1
+    hidden = len(causes) - sum(map(len, shown))
+    joined = (", and " if certain or of_several else ", or ").join(map(_title_of, shown))
     more = f" (and {hidden} more)" if hidden else ""
     ruled_out = diagnosis.with_verdict(CauseVerdict.NO)
     is_released = any(cause.id is CauseId.REPUBLISHED and cause.basis is Basis.HASHES for cause in ruled_out)
     is_genuine = is_released and Trait.OF_PLATFORM in causes[0].traits
     ending = ". The locked packages are still those of the release." if is_genuine else "."
-    rest = f" (and {len(others) - 2} more)" if len(others) > 2 else ""
-    also = f" Likely, too: {', and '.join(map(cause_title, others[:2]))}{rest}." if certain and others else ""
+    besides = _by_title(others)
+    left = len(others) - sum(map(len, besides[:2]))
+    rest = f" (and {left} more)" if left else ""
+    also = f" Likely, too: {', and '.join(map(_title_of, besides[:2]))}{rest}." if certain and others else ""
     return f"{_capital(joined)}{more}{ending}{also}{_unexplained(diagnosis)}"
+
+
+def _by_title(causes: Sequence[Cause]) -> list[list[Cause]]:
+    """Return causes in groups that say the same, in the order of the first of each."""
+    groups: dict[tuple[str, bool], list[Cause]] = {}
+    for cause in causes:
+        groups.setdefault((cause_title(replace(cause, subject="")), cause.subject != ""), []).append(cause)
+    return list(groups.values())
+
+
+def _title_of(group: Sequence[Cause]) -> str:
+    """Return what causes say in words, with the providers and roots that each of them is of."""
+    subjects = list(dict.fromkeys(filter(None, (cause.subject for cause in group))))
+    return cause_title(replace(group[0], subject=listing(subjects, _SUBJECTS_NAMED)))
+
+
+_SUBJECTS_NAMED = 20
+"""The most providers that the verdict names for what they have in common."""
 
 
 def _is_explained(cause: Cause, certain: Sequence[Cause]) -> bool:
@@ -113,7 +134,7 @@ def _is_explained(cause: Cause, certain: Sequence[Cause]) -> bool:
 
 
 _CERTAIN_NAMED = 4
-"""The most certain causes that the verdict names."""
+"""The most causes that the verdict names where they are certain, each once with its providers."""
 
 
 def _without_cause(diagnosis: Diagnosis) -> str:
