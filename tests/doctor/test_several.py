@@ -381,7 +381,7 @@ def test_a_root_that_calls_a_rewritten_module_is_named_whichever_of_those_that_f
     commit(top, files, "two roots")
     (top / "ci.log").write_text(boxed_log(("Failed to install provider", WHILE.partition("; for more")[0])), "utf-8")
     rewriting = [one for one in doctor(top, "ci.log")["remedies"] if "--edit-constraints" in one["command"]]
-    words = "1 other root calls the rewritten module, and init may fail there"
+    words = "1 other root calls the rewritten module, which then admits what is locked there"
     called = [next(part for part in one["note"].split("; ") if "calls" in part) for one in rewriting]
     assert called == [f"{words}: live/b (locks 1.4.2)", f"{words}: live/a (locks 1.4.2)"]
 

@@ -1207,6 +1207,12 @@ def test_a_constraint_of_a_shared_module_is_of_other_roots_too(several: Path, do
     assert [(one["id"], one["trust"]) for one in fixes] == [("upgrade", "low"), ("change-constraint", "low")]
     out = " ".join(doctor(several, "--format", "text", log, "--", "live/second").split())
     assert "1 other root calls the rewritten module, and init may fail there: live/first (locks 1.4.2)" in out
+    (several / "modules/net/main.tf").write_text(requires(("acme/demo", "~> 9.0")), "utf-8")
+    (several / "live/second" / LOCK).write_bytes(lock_file(sample_entry("acme/demo", "1.4.2", "1.4.2")))
+    log = _log(several, (QUERY, VIOLATED[1].replace("~> 1.5", "~> 9.0")))
+    fix = next(one for one in doctor(several, log, "--", "live/second")["remedies"] if one["id"] == "change-constraint")
+    words = "1 other root calls the rewritten module, which then admits what is locked there: live/first (locks 1.4.2)"
+    assert (fix["note"], fix["trust"]) == (words, "none")
 
 
 def test_a_fix_of_two_roots_names_the_constraints_of_both(made: Any, doctor: Any) -> None:

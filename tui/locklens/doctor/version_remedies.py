@@ -11,11 +11,12 @@ from locklens.doctor.tool_causes import as_required
 from locklens.project.configuration import constraint_place
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing
-from locklens.versions import ConstraintSyntaxError, NotAdmissibleError, admitting, newest
+from locklens.versions import Constraints, ConstraintSyntaxError, NotAdmissibleError, admitting, newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from locklens.doctor import ElsewhereEntry
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.project.configuration import Requirement
@@ -185,12 +186,25 @@ def with_other_constraints(one: Affected, version: Version | None) -> Iterator[R
     notes = [] if is_locked else [NEW_DECISION]
     if listed_versions(x) is None:
         notes.append("the command asks its registry, which has to answer")
-    if shared:
-        locked_there = listing([f"{other.root} (locks {other.entry.version})" for other in shared], 3)
-        number = counted(len(shared), "other root calls", "other roots call")
-        notes.insert(0, f"{number} the rewritten module, and init may fail there: {locked_there}")
-    cost, size = (_NONE if is_locked and not shared else _LOW), (0 if is_locked else None)
+    failing = [other for other in shared if not _admits_still(other, files, version)]
+    sound = [other for other in shared if other not in failing]
+    why = "which then admits what is locked there", "and init may fail there"
+    for others, words in zip((sound, failing), why, strict=True):
+        locked_there = listing([f"{other.root} (locks {other.entry.version})" for other in others], 3)
+        number = counted(len(others), "other root calls", "other roots call")
+        notes[:0] = [f"{number} the rewritten module, {words}: {locked_there}"] if others else []
+    cost, size = (_NONE if is_locked and not failing else _LOW), (0 if is_locked else None)
     yield one.written("change-constraint", title, cost, size, write, *notes)
+
+
+def _admits_still(other: ElsewhereEntry, files: Collection[str], version: Version) -> bool:
+    """True if a root's constraints admit what it locks once those in some files are rewritten for a version."""
+
+    def then(each: Requirement) -> Constraints:
+        is_rewritten = each.file in files and not each.constraints.admits(version) and _can_admit(each, version)
+        return Constraints.parse(admitting(each.constraint, version)) if is_rewritten else each.constraints
+
+    return all(then(each).admits(other.entry.version) for each in other.requirements)
 
 
 def with_another_version(one: Affected) -> Iterator[Remedy]:
