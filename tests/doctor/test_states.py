@@ -1042,6 +1042,10 @@ def test_the_lock_file_that_is_restored_is_the_one_that_was_removed(
     assert whole["command"] == f"git restore -s {upgraded[:12]} -- {LOCK}"
     assert (whole["id"], whole["trust"]) == ("restore-file", "none")
     assert "restore-file" not in [one["id"] for one in others]
+    (fix,) = (one for one in others if one["id"] == "lock")
+    assert fix["command"].endswith(" acme/demo acme/netbox --root=live/prod")
+    words = "it selects the newest version of each in range, which the removed lock file need not have had"
+    assert fix["note"] == f"{words}; then commit the lock file"
 
 
 @pytest.mark.parametrize("is_staged", [False, True])

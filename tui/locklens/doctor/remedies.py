@@ -342,7 +342,12 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         return
     implied = f"where the registry has no {x.address}, required_providers has to name its source"
     write = one.write("lock", platform=x.platform)
-    yield one.written("lock", lock_title([x.name]), _LOW, None, write, implied if is_source_implied(x) else "", note)
+    newest_ones = "" if x.lock.exists or not entries else _NEWEST
+    implied = implied if is_source_implied(x) else ""
+    yield one.written("lock", lock_title([x.name]), _LOW, None, write, newest_ones, implied, note)
+
+
+_NEWEST = "it selects the newest version of each in range, which the removed lock file need not have had"
 
 
 def _given_file(x: Examined) -> Remedy:
