@@ -292,11 +292,23 @@ def test_a_provider_that_cannot_be_locked_keeps_the_others_from_it_too(top: Path
     assert plan.proposal.files == ()
 
 
-@pytest.mark.parametrize("text", ["aws=", "aws=~> 5.0", "aws=latest", "aws=v5"])
-def test_what_is_no_version(top: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "wrong", "hint"),
+    [
+        ("aws=", "version in 'aws='", "aws=1.2.3"),
+        ("aws=~> 5.0", "version in 'aws=~> 5.0'", "aws=1.2.3"),
+        ("aws=latest", "version in 'aws=latest'", "aws=1.2.3"),
+        ("aws=v5.2.0", "version in 'aws=v5.2.0'", "aws=5.2.0"),
+        ("hashicorp/aws@5.2.0", "provider 'hashicorp/aws@5.2.0'", "hashicorp/aws=5.2.0"),
+        ("aws@latest", "provider 'aws@latest'", "aws=1.2.3"),
+    ],
+)
+def test_what_is_no_version(top: Path, text: str, wrong: str, hint: str) -> None:
     lay(top, TWO)
-    with pytest.raises(ConfigurationError, match="invalid version in "):
+    with pytest.raises(ConfigurationError) as raised:
         planned(top, Shelf(OFFERED), text)
+    assert str(raised.value).startswith(f"invalid {wrong}")
+    assert raised.value.hint == f"write it as {hint}"
 
 
 def test_constraints_that_cannot_hold_together(top: Path) -> None:

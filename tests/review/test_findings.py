@@ -320,6 +320,7 @@ def test_a_locked_version_outside_of_the_constraints_blocks_with_the_place() -> 
     asked = configuration(excluding, requirement("aws", ">= 5", line=7))
     (finding,) = held_against(asked, lock(block("5.1.0", ZH["0"]))).findings
     assert (finding.rule, finding.severity, finding.file, finding.line) == ("LK005", Severity.BLOCK, "main.tf", 5)
+    assert "`locklens upgrade NAME` moves that provider alone" in wording_of(finding).remedy
     assert finding.message == f"{AWS} 5.1.0 is locked and does not satisfy ~> 6.0 (main.tf:5)"
 
 

@@ -352,7 +352,8 @@ def lock_missing(
         words = f"each provider has an h1 of {listing(list(map(str, chosen)))} already"
         raise LockLensError(f"nothing to lock: {words}")
     if not parts:
-        raise LockLensError("nothing to lock: each required platform is covered, or has no package")
+        words = "nothing to lock: each required platform is covered, or has no package"
+        raise LockLensError(words, hint="`locklens lock --platform` adds others")
     return parts[0] if len(parts) == 1 and not left_out else LockMissing(tuple(parts), tuple(left_out))
 
 

@@ -212,12 +212,24 @@ def _required(root: Root) -> list[ProviderAddress]:
 
 def _named(text: str) -> tuple[str, Version | None]:
     name, equals, version = text.partition("=")
+    if not equals and "@" in name:
+        name, _, version = text.partition("@")
+        raise ConfigurationError(f"invalid provider {text!r}", hint=_hint_of_version(name, version))
     if not equals:
         return name, None
     try:
         return name, Version.parse(version)
     except VersionSyntaxError as error:
-        raise ConfigurationError(f"invalid version in {text!r}: {error}", hint=f"write it as {name}=1.2.3") from error
+        hint = _hint_of_version(name, version)
+        raise ConfigurationError(f"invalid version in {text!r}: {error}", hint=hint) from error
+
+
+def _hint_of_version(name: str, typed: str) -> str:
+    try:
+        version = str(Version.parse(typed.removeprefix("v")))
+    except VersionSyntaxError:
+        version = "1.2.3"
+    return f"write it as {name}={version}"
 
 
 def _commands_of_picks(request: Upgrade, draft: ScopedPlanBuilder) -> str:

@@ -228,8 +228,8 @@ _ALL = (
         "The locked version does not satisfy the constraints of the configuration, all modules taken together.",
         "`init` fails. Usually the constraint was edited without updating the lock file.",
         "Run `terraform init` without -upgrade: the error names the constraint.",
-        "Correct the constraint, or restore the entry if that is what changed; or commit the lock file that "
-        "`init -upgrade` writes for this configuration.",
+        "Correct the constraint, or restore the entry if that is what changed; or select a version that satisfies it: "
+        "`locklens upgrade NAME` moves that provider alone, `init -upgrade` all of them.",
     ),
     Rule(
         "LK006",

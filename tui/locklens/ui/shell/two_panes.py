@@ -507,7 +507,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         try:
             operation = operation_of()
         except LockLensError as error:
-            self.refuse(f"{name}: {error}")
+            self.refuse(f"{name}: {error.sentence}")
         else:
             self.preview(operation)
 
