@@ -32,6 +32,7 @@ from locklens.operations.comparison import Base
 from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
+from locklens.review import reports
 from locklens.review.health import Health
 from locklens.review.model import Accepted, Change, Evidence, Finding, HostState, Review, RootReview, Severity, SideName
 from locklens.review.reports import markdown, pipelines, standards
@@ -245,7 +246,7 @@ def test_a_change_of_which_not_all_is_known_is_not_ok_in_any_report(sample: Revi
         review = replace(sample, own_findings=(), roots=(replace(root, changes=(quiet,), findings=()),))
         (line,) = [line for line in markdown.render(review).splitlines() if line.startswith("- **")]
         assert line.startswith("- **unknown** " if problems else "- **ok** ")
-        outputs = [one.text for one in valid_junit(review).iter("system-out")]
+        outputs = [one.text for one in valid_junit(review)[1].iter("system-out")]
         assert outputs == [f"unknown: {problem}" for problem in problems]
 
 
@@ -538,7 +539,7 @@ def test_an_accepted_finding_is_suppressed_and_comes_last(sample: Review) -> Non
     assert last["suppressions"] == [
         {"kind": "external", "status": "accepted", "justification": "agreed with the publisher"}
     ]
-    assert [issue["severity"] for issue in valid_quality(found)] == ["info", "info"]
+    assert [issue["severity"] for issue in valid_quality(found)[:2]] == ["info", "info"]
     (case,) = valid_junit(found).iter("skipped")
     assert case.get("message") == "accepted: agreed with the publisher"
     assert markdown.render(found).splitlines()[1] == "## locklens: ok"
@@ -592,7 +593,8 @@ def valid_quality(found: Review) -> list[dict[str, Any]]:
     """The issues of a valid report."""
     issues: list[dict[str, Any]] = json.loads(pipelines.code_quality_report(found))
     jsonschema.validate(issues, {"type": "array", "items": ISSUE}, cls=jsonschema.Draft202012Validator)
-    assert len({issue["fingerprint"] for issue in issues}) == len(issues) == len(reported_findings(found))
+    assert len({issue["fingerprint"] for issue in issues}) == len(issues)
+    assert len(issues) == len(reported_findings(found)) + len(reports.unchecked(found))
     return issues
 
 
@@ -631,6 +633,21 @@ def test_a_review_without_anything_to_report_is_a_case_that_passes(sample: Revie
     assert [(case.get("name"), list(case)) for case in suite] == [("no findings", [])]
 
 
+def test_what_was_not_checked_is_in_the_reports_of_ci_servers(sample: Review) -> None:
+    note = "release date unknown of acme/demo 1.4.2: the cooldown of 7 days was not checked"
+    found = replace(sample, notes=(note,))
+    expected = reports.unchecked(found)
+    assert expected[-1] == note
+    assert any("not verified" in words for words in expected)
+    first = valid_junit(found)[0]
+    cases = [case for case in first if (case.get("name") or "").startswith("not checked")]
+    assert (first.get("name"), [case[0].text for case in cases]) == ("the review", expected)
+    assert first.get("failures") == "0"
+    issues = [one for one in valid_quality(found) if one["check_name"] == "not-checked"]
+    assert [one["description"] for one in issues] == [f"Not checked: {words}" for words in expected]
+    assert {one["severity"] for one in issues} == {"info"}
+
+
 @pytest.mark.parametrize("fail_on", ["block", "warn", "info", "never", None])
 def test_the_failures_of_junit_are_those_of_the_exit_status(sample: Review, fail_on: str | None) -> None:
     suites = valid_junit(sample, fail_on)
@@ -639,8 +656,8 @@ def test_the_failures_of_junit_are_those_of_the_exit_status(sample: Review, fail
     found = [one.finding.severity.value for one in reported_findings(sample)]
     assert len(list(suites.iter("failure"))) == sum(severity in failing for severity in found)
     assert bool(list(suites.iter("failure"))) == sample.fails(fail_on)
-    assert [suite.get("name") for suite in suites] == [root.path for root in sample.roots]
-    assert [suite.get("file") for suite in suites] == [root.lock_file for root in sample.roots]
+    assert [suite.get("name") for suite in suites] == ["the review", *(root.path for root in sample.roots)]
+    assert [suite.get("file") for suite in suites] == [None, *(root.lock_file for root in sample.roots)]
     for element in (suites, *suites):
         for count, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
             if count == "skipped" and element is suites:  # which the plugin's schema has no room for
@@ -668,7 +685,7 @@ def test_numbers_of_findings_are_distinct_ones_or_say_that_they_are_not(sample: 
 def test_every_real_change_in_every_format(real: Review) -> None:
     found = reported_findings(real)
     assert len(valid_sarif(real)) == min(5000, len(found))
-    assert len(valid_quality(real)) == len(found)
+    assert len(valid_quality(real)) == len(found) + len(reports.unchecked(real))
     suites = valid_junit(real, "info")
     assert len(list(suites.iter("failure"))) == len(found)
     comment = markdown.render(real)

@@ -327,6 +327,22 @@ def unverified_words(review: Review) -> str:
     return ", ".join([*counts, *(_UNVERIFIED[reason] for reason in Unverified if reason in reasons)])
 
 
+_MOST_UNCHECKED = 100
+"""The most limits that a report for programs has."""
+
+
+def unchecked(review: Review) -> list[str]:
+    """Return what a review did not check, each a clause."""
+    hosts = sorted(review.hosts, key=lambda host: host.host)
+    states = [
+        f"registry {host.host} was not asked" if host.error is None else f"registry {host.host} failed: {host.error}"
+        for host in hosts
+        if host.error is not None or not host.asked
+    ]
+    said = [unverified_words(review), *states, left_out_words(review), unread_configurations(review), *review.notes]
+    return [*dict.fromkeys(filter(None, said))][:_MOST_UNCHECKED]
+
+
 SEVERITY_ROLES = {
     Severity.BLOCK: Role.BLOCK,
     Severity.WARN: Role.WARN,

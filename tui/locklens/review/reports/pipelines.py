@@ -15,11 +15,11 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from locklens.review.model import Change, Review, RootReview, Severity
-from locklens.review.reports import phrase, unread_note
+from locklens.review.reports import phrase, unchecked, unread_note
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.markdown import MARKER, code
 from locklens.review.rules.catalogue import wording_of
-from locklens.text import Printable, json_text, page, visible
+from locklens.text import Printable, identity_of, json_text, page, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,8 @@ def _junit_lines(review: Review, fail_on: str | None) -> Iterator[str]:
     own: list[ReportedFinding] = []
     for one in reported_findings(review):
         (found[one.root.lock_file] if one.root is not None else own).append(one)
-    suites = [_Suite(None, own, threshold)] if own or not review.roots else []
+    limits = unchecked(review)
+    suites = [_Suite(None, own, threshold, limits)] if own or limits or not review.roots else []
     suites += [_Suite(root, found[root.lock_file], threshold) for root in review.roots]
     tests, failures = (sum(suite.counts[at] for suite in suites) for at in range(2))
     yield '<?xml version="1.0" encoding="UTF-8"?>'
@@ -54,12 +55,15 @@ def _junit_lines(review: Review, fail_on: str | None) -> Iterator[str]:
 
 
 class _Suite:
-    """The cases of a root, or of the review itself."""
+    """The cases of a root, or of the review itself; `limits` are cases that pass, and say what was not checked."""
 
-    def __init__(self, root: RootReview | None, found: Sequence[ReportedFinding], fail_on: str) -> None:
+    def __init__(
+        self, root: RootReview | None, found: Sequence[ReportedFinding], fail_on: str, limits: Sequence[str] = ()
+    ) -> None:
         self._root = root
         self._found = found
         self._fail_on = fail_on
+        self._limits = limits
         judged = {one.change.id for one in found if one.change is not None}
         self._named = Counter[str]()
         """How often a name was given: readers keep one of several cases with the same name."""
@@ -68,7 +72,7 @@ class _Suite:
     @property
     def counts(self) -> tuple[int, int, int]:
         """The numbers of cases, failures and skipped cases."""
-        cases = len(self._found) + len(self._quiet)
+        cases = len(self._found) + len(self._quiet) + len(self._limits)
         failures = sum(one.finding.fails_at(self._fail_on) for one in self._found)
         return max(1, cases), failures, sum(not one.is_counted for one in self._found)
 
@@ -82,7 +86,8 @@ class _Suite:
         for change in self._quiet:
             problems = "; ".join(change.evidence.problems) if change.evidence is not None else ""
             yield self._passing(self._name(change), f"unknown: {problems}" if problems else "")
-        if not self._found and not self._quiet:
+        yield from (self._passing("not checked", words) for words in self._limits)
+        if not self._found and not self._quiet and not self._limits:
             name = "lock file" if self._root is not None else "no findings"
             yield self._passing(name, unread_note(self._root.configuration) if self._root is not None else "")
         yield "</testsuite>"
@@ -137,8 +142,18 @@ _SEVERITIES = {Severity.BLOCK: "blocker", Severity.WARN: "major", Severity.INFO:
 
 
 def code_quality_report(review: Review) -> Printable:
-    """Return a review as Code Quality: a list of findings, with the fields that GitLab documents."""
-    return json_text([_issue(one) for one in reported_findings(review)])
+    """Return a review as Code Quality: a list of findings, and of limits, with the fields that GitLab documents."""
+    return json_text([*map(_issue, reported_findings(review)), *map(_limit, unchecked(review))])
+
+
+def _limit(words: str) -> dict[str, Any]:
+    return {
+        "description": bounded(f"Not checked: {words}", _LONGEST),
+        "check_name": "not-checked",
+        "fingerprint": identity_of("not-checked", words),
+        "severity": "info",
+        "location": {"path": ".", "lines": {"begin": 1}},
+    }
 
 
 def _issue(one: ReportedFinding) -> dict[str, Any]:

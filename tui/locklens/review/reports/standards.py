@@ -24,7 +24,7 @@ from locklens.advisories import ATTRIBUTION, STDLIB, TOOLCHAIN, AdvisoryMatch, L
 from locklens.errors import ConfigurationError
 from locklens.review.inspection import Inspections, each_of
 from locklens.review.model import Review, Severity
-from locklens.review.reports import left_out_words, unread_configurations, unverified_words
+from locklens.review.reports import unchecked
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.health import limits
 from locklens.review.rules.catalogue import RULES, Rule, explain_rule, wording_of
@@ -42,7 +42,6 @@ RESULTS_SHOWN = 5_000
 _LONGEST_NAME = 255
 _LONGEST_DESCRIPTION = 1024
 _LONGEST_MESSAGE = 1000
-_NOTES = 100
 _SCORES = {Severity.BLOCK: "8.0", Severity.WARN: "5.0", Severity.INFO: "2.0"}
 """As GitHub's code scanning ranks alerts: from 7.0 high, from 4.0 medium, below low."""
 _LEVELS = {Severity.BLOCK: "error", Severity.WARN: "warning", Severity.INFO: "note", Severity.OFF: "none"}
@@ -57,12 +56,10 @@ def document(review: Review, command: str = "review") -> Sarif:
     """Return the document as plain values; `command` is the one that lists all findings."""
     found = reported_findings(review)
     numbers = {rule: number for number, rule in enumerate(RULES)}
-    notes = [*_left_out(len(found), command), *_unchecked(review)]
+    notes = [*_left_out(len(found), command), *unchecked(review)]
     invocation: Sarif = {"executionSuccessful": True}
     if notes:
-        invocation["toolExecutionNotifications"] = [
-            {"level": "warning", "message": _message(words)} for words in notes[:_NOTES]
-        ]
+        invocation["toolExecutionNotifications"] = [{"level": "warning", "message": _message(words)} for words in notes]
     severities = review.policy.severity
     driver = {
         "name": "locklens",
@@ -85,21 +82,6 @@ def _left_out(number: int, command: str) -> Iterator[str]:
             f"{number - RESULTS_SHOWN} of {number} findings were left out, the worst {RESULTS_SHOWN} are listed; "
             f"locklens {command} --format json lists all"
         )
-
-
-def _unchecked(review: Review) -> Iterator[str]:
-    if words := unverified_words(review):
-        yield words
-    for host in sorted(review.hosts, key=lambda host: host.host):
-        if host.error is not None:
-            yield f"registry {host.host} failed: {host.error}"
-        elif not host.asked:
-            yield f"registry {host.host} was not asked"
-    if words := left_out_words(review):
-        yield words
-    if words := unread_configurations(review):
-        yield words
-    yield from review.notes
 
 
 def _rule(rule: Rule, severity: Severity) -> Sarif:
