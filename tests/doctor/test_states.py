@@ -1307,7 +1307,9 @@ def test_a_run_that_did_not_have_the_lock_file_that_is_here_gets_it(
     document = doctor(folder, "ci.log")
     assert document["state"] == "open"
     assert [one["id"] for one in document["causes"] if one["verdict"] == "likely"] == ["not-locked"] * 2
-    assert "the failing run had no lock file" in " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert "the failing run had no lock file" in out
+    assert "REQUIRED" not in out, "what is required is locked"
     commit = git(folder, "rev-parse", "--short=12", "HEAD").strip()
     reasons = {
         "committed": f"commit {commit} has it: an image or a job that copies no dot files",

@@ -284,6 +284,8 @@ def requirements_at_fault(one: Affected) -> Iterator[FilePlace]:
     """
     x, ids = one.examined, {cause.id for cause in one.causes if cause.is_probable}
     written = [each for each in x.required if each.contributor not in {Contributor.RECORDED, Contributor.STATE}]
+    if x.history.had_no_file:
+        return  # what is required is locked
     if CauseId.WRONG_SOURCE in ids:
         sources = [FilePlace(each.file, each.source_line) for each in written if each.source_line]
         yield from sources or (FilePlace(each.file, each.line) for each in written)
