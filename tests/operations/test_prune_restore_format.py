@@ -232,9 +232,13 @@ def test_restore_names_the_lock_file_of_a_root_that_may_have_moved(top: Path) ->
     assert hint() == "delete the file to go back to no lock file, or name another revision with --from"
     (top / ".terraform.lock.hcl").unlink()
     assert hint() == (
-        "HEAD has .terraform.lock.hcl, not on disk any more: if the root was moved, its entries are there, "
-        "and git show prints them"
+        "HEAD has .terraform.lock.hcl, not on disk any more: if the root was moved, stage the move with git add, or see "
+        "the entries with git show"
     )
+    for path in top.glob("*.tf"):
+        path.rename(top / "moved" / path.name)
+    git(top, "add", "-A")
+    assert not restore(Scope(top, ("moved",)), ["aws"]).failures
 
 
 def test_restore_from_before_the_root_was_moved(top: Path) -> None:

@@ -201,6 +201,23 @@ def where(top: Path, *roots: str) -> Scope:
 # What it shows
 
 
+async def test_the_entry_of_a_root_that_was_moved_is_that_of_its_folder_before(opening: Opening, top: Path) -> None:
+    git(top, "checkout", "-q", f"a/{LOCK}", f"b/{LOCK}")
+    restored = (top / "a" / LOCK).read_bytes()
+    (top / "live").mkdir()
+    git(top, "mv", "a", "live/a")
+    (top / "live" / "a" / LOCK).write_bytes(restored.replace(b'"5.86.1"', b'"5.84.0"'))
+    async with opening() as on:
+        await on.go_to("hashicorp/aws")
+        await on.press("R")
+        await on.ready()
+        assert "preview  Restore hashicorp/aws from HEAD in live/a" in on.lines[0]
+        assert f"HEAD has its lock file at a/{LOCK}, from where the root was moved" in on.plan
+        await on.press("enter")
+        await until(on, lambda: not on.has_preview())
+    assert (top / "live" / "a" / LOCK).read_bytes() == restored
+
+
 async def test_a_plan_is_told_and_written_when_enter_is_pressed(opening: Opening, top: Path) -> None:
     before = contents(top)
     async with opening() as on:

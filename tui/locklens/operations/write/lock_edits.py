@@ -213,7 +213,9 @@ def restore(
                 hint = "delete the file to go back to no lock file, or name another revision with --from"
                 if gone := [path for path in others if draft.disk.read(path) is None]:
                     named = f"{visible(revision)} has {listing(gone, _NAMED)}, not on disk any more"
-                    hint = f"{named}: if the root was moved, its entries are there, and git show prints them"
+                    hint = (
+                        f"{named}: if the root was moved, stage the move with git add, or see the entries with git show"
+                    )
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
             where_broken = f"the lock file is broken in {visible(revision)}, so nothing of it can be restored"
             require_valid(lock, hint=f"{where_broken}: name another revision with --from")

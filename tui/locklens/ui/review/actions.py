@@ -110,8 +110,6 @@ def restorable(node: Node | None) -> dict[str, list[str]]:
 
 def _no_restoring(root: RootReview) -> str:
     """Return why a root's lock file cannot be restored from the base, a clause; "" if it can."""
-    if root.renamed_from is not None:
-        return f"{root.path or '.'} was moved from {root.renamed_from or '.'}, where the base has the lock file"
     if root.status is LockStatus.ADDED:
         return f"the base has no {root.lock_file}"
     return f"{no_root_words(root)}: git restores its files" if root.is_removed else ""
