@@ -874,7 +874,7 @@ def test_a_verdict_has_each_provider() -> None:
     assert words == "x/c, x/b, x/a: the block was edited by hand."
     likely = *(replace(one, verdict=CauseVerdict.LIKELY) for one in several[:2]), other
     words = verdict_sentence(Diagnosis("", False, (), Incident(), likely))
-    assert words == "x/c, x/b: the block was edited by hand, and x/c: it is yanked."
+    assert words == "x/c, x/b: the block was edited by hand, or x/c: it is yanked."
     words = verdict_sentence(Diagnosis("", False, (), Incident(), (likely[0], other)))
     assert words == "x/c: the block was edited by hand, or x/c: it is yanked."
 

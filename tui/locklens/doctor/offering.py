@@ -199,7 +199,8 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
             unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
         size = None if remedy.is_of_all and has_several.providers and remedy.size else remedy.size
         pruned = remedies.pruned_words(remedy, [other for _, other in group]) if remedy.id in _LOCKING else ""
-        note = clauses(pruned, remedy.note, remedies.words_of_more(remedy), *unsaid)
+        compared = remedies.words_of_compared(remedy, [other for _, other in group])
+        note = clauses(pruned, remedy.note, compared, remedies.words_of_more(remedy), *unsaid)
         is_partial = remedy.is_partial or pruned != ""
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note, is_partial=is_partial)
         is_of_some = has_several.roots and len(roots) < len(everywhere)

@@ -154,8 +154,6 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
     is_untold = platform not in {"", *x.expected} and len(x.attributed) < len(x.unpacked)
     if is_untold and x.today.platforms.get(platform) in x.packed:
         words = f"it changes nothing where the h1 of {platform} is locked already"
-        if any(cause.place and cause.is_probable for cause in one.causes):
-            words = f"{words}; it fetches the signed package, with which a new diagnosis of the log compares the copy"
     # Of an unknown list it is unknown, too, how much of it is locked.
     is_new, is_reported = bool(missing) or not x.today.platforms, x.is_reported(platform)
     write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if is_new or is_reported else _NONE
@@ -163,6 +161,14 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
     found = one.written("lock-platform", title, cost, one.size_of(platform), write, assumed, words)
     is_warned = more > 0 and bool(x.packed)  # a first list adds to none
     yield replace(found, write=write if platform else None, more=more, is_warned=is_warned)
+
+
+def words_of_compared(remedy: Remedy, group: Sequence[Affected]) -> str:
+    """Return that a suspected copy can be judged after a remedy that fetches its package; "" where none is."""
+    is_suspected = any(cause.place and cause.is_probable for one in group for cause in one.causes)
+    is_fetched = remedy.id == "lock-platform" and remedy.write is not None and is_suspected
+    words = "it fetches the signed package, with which a new diagnosis of the log compares the copy"
+    return words if is_fetched else ""
 
 
 def words_of_more(remedy: Remedy) -> str:

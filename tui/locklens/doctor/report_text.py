@@ -93,7 +93,8 @@ def verdict_sentence(diagnosis: Diagnosis) -> str:
     others = [one for one in likely if one.subject and not _is_explained(one, certain)]
     groups = _by_title(causes)
     shown = groups[: _CERTAIN_NAMED if certain else 2]
-    of_several = len({frozenset(cause.provider for cause in group) for group in shown}) > 1
+    providers = [{cause.provider for cause in group} for group in shown]
+    of_several = len(shown) > 1 and set.isdisjoint(*providers[:2])
     hidden = len(causes) - sum(map(len, shown))
     joined = (", and " if certain or of_several else ", or ").join(map(_title_of, shown))
     more = f" (and {hidden} more)" if hidden else ""
