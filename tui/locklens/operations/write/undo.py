@@ -47,9 +47,6 @@ _COMMAND_SHOWN = 100
 _RESOLVED_AGAIN = "the conflict is resolved again"
 
 
-_SECONDS = len("2026-11-21T14:02:11")
-
-
 class AppliedWrite(Struct, frozen=True):
     """A write that was applied in a repository.
 
