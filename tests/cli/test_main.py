@@ -90,7 +90,7 @@ def test_two_files_as_json(run: Run, files: Path) -> None:
     assert change["old"] == {"version": "5.1.0", "constraints": "", "hashes": ZH[:2], "line": 4}
     assert change["hashes"]["added"] == [{"hash": text, "platform": None, "proof": "unknown"} for text in ZH[2:]]
     assert change["hashes"]["explained"] == 0
-    assert change["signer"] == {"old": None, "new": None}
+    assert change["signer"] == {"old": None, "new": None, "neighbour": None}
     assert document["summary"]["changes"] == {"upgrade": 1}
     assert (document["summary"]["verdict"], document["summary"]["unverified"]) == ("warn", "offline")
     assert document["summary"]["findings"] == {"block": 0, "warn": 1, "info": 0}
