@@ -923,3 +923,43 @@ def test_a_run_without_the_lock_file_is_of_the_root_that_requires_all_that_it_li
     (beside_edge / "ci.log").write_text(f"on linux_amd64 with terraform init\n{log}", "utf-8")
     document = doctor(beside_edge, "ci.log")
     assert {tuple(one) for one in roots_of(document)} == {(root,)}
+
+
+def test_a_provider_that_a_root_here_lacked_in_no_commit_is_of_another_branch(beside_edge: Path, doctor: Any) -> None:
+    """Roots lock what the log misses, and always did, or are of the other tool: a branch requires it in another one."""
+    top = beside_edge
+    (top / "ci.log").write_text(f"$ terraform plan\n{of_netbox(GONE['not-locked'])}", "utf-8")
+    document = doctor(top, "ci.log")
+    assert roots_of(document) == [[]]
+    assert document["causes"][0]["evidence"] == "the message says so, of a root that is not here"
+    words = (
+        "no root here requires just what the run of the log did, with acme/netbox: diagnose it in the repository of "
+    )
+    assert f"{words}the failing run, at its commit or branch" in document["run"]["notes"]
+    (top / "ci.log").write_text(GONE["not-locked"], "utf-8")
+    assert any(
+        one.startswith("no root here locks or requires acme/vault") for one in doctor(top, "ci.log")["run"]["notes"]
+    )
+
+
+def test_a_unit_of_the_other_tool_is_told_by_the_names_of_its_providers(beside_edge: Path, doctor: Any) -> None:
+    """The messages of Terraform's units stand before it, and no command line does."""
+    path = beside_edge / "dns/main.tf"
+    path.write_text(path.read_text("utf-8").replace("~> 1.4", "~> 1.5"), "utf-8")
+    excluded = "\n".join(excluded_by("terraform", "acme/demo 1.4.2", TERRAFORM_HOST, "~> 1.5"))
+    altered = failed("acme/netbox", "3.9.1").replace("registry.terraform.io", OPENTOFU_HOST).partition("; for more")[0]
+    (beside_edge / "ci.log").write_text(f"== dns\n{excluded}\n== edge\n{LISTED}{altered}\n", "utf-8")
+    assert roots_of(doctor(beside_edge, "ci.log")) == [["dns"], ["edge"]]
+
+
+def test_equal_entries_are_counted_of_the_version_that_the_log_names(top: Path, doctor: Any) -> None:
+    words = excluded_by("terraform", "acme/netbox 3.9.1", TERRAFORM_HOST, "~> 3.10")
+    (top / "ci.log").write_text("\n".join(["$ cd net", *words]), "utf-8")
+    for path in (top / "net", top / "twin"):
+        (path / "main.tf").write_text(requires(BOTH[0], ("acme/netbox", "~> 3.10")), "utf-8")
+    git(top, "commit", "-qam", "netbox 3.10")
+    out = doctor(top, "--format", "text", "ci.log")
+    assert re.search("^ROOT +net  acme/netbox 3.9.1; no other root has the same version and hashes", out, re.MULTILINE)
+    (top / "net/.terraform.lock.hcl").write_bytes((top / "twin/.terraform.lock.hcl").read_bytes())
+    git(top, "commit", "-qam", "its lock file")
+    assert re.search("^ROOT +net  acme/netbox 3.9.1$", doctor(top, "--format", "text", "ci.log"), re.MULTILINE)

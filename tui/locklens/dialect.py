@@ -147,6 +147,11 @@ def dialect_of_messages(words: str, commanded: Dialect | None = None) -> Dialect
     """
     if (told := dialect_of_words(words) or commanded or _matching(_OF_HOSTS, words)) is not None:
         return told
+    return dialect_of_names(words)
+
+
+def dialect_of_names(words: str) -> Dialect | None:
+    """Return the tool whose registry a message leaves out before a provider that it names with it, too; else None."""
     for tool in DIALECTS.values():
         full = re.findall(rf"(?<![\w./-]){re.escape(tool.default_host)}/([\w-]{{1,99}}/[\w-]{{1,99}})", words)
         if any(re.search(rf"(?<![\w./-]){re.escape(one)} v\d", words) for one in full):
@@ -175,6 +180,7 @@ __all__ = [
     "Dialect",
     "dialect_of_header",
     "dialect_of_messages",
+    "dialect_of_names",
     "dialect_of_words",
     "twin_of",
 ]

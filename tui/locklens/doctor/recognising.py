@@ -11,7 +11,7 @@ from msgspec import DecodeError, Struct, ValidationError, field
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS, dialect_of_words
+from locklens.dialect import DIALECTS, dialect_of_names, dialect_of_words
 from locklens.doctor.catalogue import BY_KIND, CATALOGUE, TITLES, CatalogueRow, squeezed
 from locklens.doctor.cleaning import BY_LOCKLENS, LogLine, clean_lines, decoded_log, is_of_ci
 from locklens.doctor.log_facts import OS_NAMES, WRITTEN_PLATFORM, with_facts
@@ -442,7 +442,8 @@ def _recognised(block: _Block) -> Iterator[RecognisedError]:
     is_of_locklens = BY_LOCKLENS.match(block.text) is not None
     is_own = is_of_locklens or any(title in whole for title in TITLES) or _INSTALLING.search(whole) is not None
     titled = (one for one, titles in _PROVIDERS_TITLES.items() if any(title in whole for title in titles))
-    command, tool = LOCKLENS if is_of_locklens else next(titled, "init"), dialect_of_words(block.text)
+    command = LOCKLENS if is_of_locklens else next(titled, "init")
+    tool = dialect_of_words(block.text) or dialect_of_names(block.text)
     items = [item for item in _items(block) if _row_of(squeezed(item), is_own=is_own) is not None]
     told = WRITTEN_PLATFORM.search(block.text.partition("- ")[0]) if items else None  # before the items, of each
     platform = told[0].replace("/", "_") if told else ""

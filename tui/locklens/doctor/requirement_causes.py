@@ -55,6 +55,8 @@ def not_locked(x: Examined) -> Judgement | None:
             words = f"{words}, or from before the file was written here" if x.history.is_later else words
             return Judgement(_UNKNOWN, words, LOCK_OF_RUN)
         return Judgement(_NO, words)
+    if not x.is_of_root:
+        return Judgement(_YES, "the message says so, of a root that is not here", basis=Basis.RUN)
     place = f"{x.own_root} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
     if x.history.left is not None:
         place = f"{place}; {x.history.left.lock_file} is still where its configuration was before {x.history.left_by}"

@@ -319,7 +319,10 @@ def _with_platform(x: Examined) -> Examined:
 
 
 def _is_locked(one: Affected | None) -> bool | None:
+    """Return whether a provider is locked; None where that is not known, or another version than the log names is."""
     if one is None or one.examined.address is None or one.examined.lock.problems or one.examined.is_taken_over:
+        return None
+    if one.examined.is_of_other_version:
         return None
     return one.examined.entry is not None
 
@@ -331,9 +334,12 @@ def _locking(finder: SubjectFinder, one: Affected | None) -> tuple[str, ...]:
 
 
 def _same_entry(finder: SubjectFinder, one: Affected | None, affected: Sequence[Affected]) -> tuple[str, ...]:
-    """Return the other roots of the repository with the same entry; none where several examined roots differ in it."""
+    """Return the other roots with the same entry, of the version that the log names.
+
+    There are none where several examined roots differ in it.
+    """
     entry = one.examined.entry if one is not None else None
-    if one is None or entry is None:
+    if one is None or entry is None or one.examined.is_of_other_version:
         return ()
     having = (one.roots[0], *finder.same_entry(one.examined.root, entry))
     examined = {root for each in affected for root in (each.examined.fitting or each.roots[:1])}

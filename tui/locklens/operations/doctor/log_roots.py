@@ -206,10 +206,10 @@ class LogRoots(RootStates):
     def _with_provider(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error about a provider fits, with all that the log tells of its run."""
         fitting, here = self._fitting(error), self._checkout.here
+        is_of_entry = error.kind not in _OF_UNLOCKED and error.provider not in error.searched
         if whole := self._of_claim(error):
-            is_of_entry = error.kind not in _OF_UNLOCKED and error.provider not in error.searched
             fitting = [path for path in fitting if path in whole and is_of_entry] or whole
-        elif self._claim(error, self._tool_of(error) or TERRAFORM) is not None:
+        elif not is_of_entry and self._claim(error, self._tool_of(error) or TERRAFORM) is not None:
             fitting = self._of_own_tool(fitting, error)
         if not fitting and self.has_root(here) and not self.root(here).configuration.complete:
             return [here]  # what it requires is not all known
@@ -306,6 +306,10 @@ class LogRoots(RootStates):
             if (whence := next((key for key, is_so in locked.items() if is_so), None)) is not None:
                 found.append((int(not claim.has_constraints_of(read)), whence, int(not claim.is_exactly_of(read))))
         return min(found, default=None)
+
+    def knows(self, error: RecognisedError) -> bool:
+        """True if some root locks or requires the provider of an error, whatever else its run tells."""
+        return bool(self._fitting(error))
 
     def had_no_file(self, path: str, error: RecognisedError) -> bool:
         """True if a root agrees with what a run tells, but for its lock file: none of its states lacks all of that."""

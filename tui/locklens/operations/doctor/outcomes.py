@@ -139,7 +139,7 @@ def notes_of(
         yield from (_of_other_version(x) for x in of_others if not x.fitting)
         yield from (_of_which_root(x, known) for x in known if x.fitting)
         yield from (_of_changed(checkout, one.subject, one.x) for one in outcomes if one.subject.changed)
-        yield from (_of_no_root(one.subject.named, one.x) for one in outcomes if not one.x.is_of_root)
+        yield from (_of_no_root(finder, one.subject.named, one.x) for one in outcomes if not one.x.is_of_root)
         yield from (_of_other_constraint(x) for x in known if not x.history.is_constraint_of_here)
     yield from (_of_besides(checkout, one.subject) for one in outcomes if one.subject.besides)
     yield from (_of_old_entry(finder, one.x) for one in outcomes if one.over and not one.x.fitting)
@@ -198,15 +198,17 @@ def _of_changed(checkout: Checkout, one: DoctorSubject, x: Examined) -> str:
     return f"{since}: if it is of {of_which}, run init again there"
 
 
-def _of_no_root(named: str, x: Examined) -> str:
+def _of_no_root(finder: SubjectFinder, named: str, x: Examined) -> str:
     """Return a note on a log that fits no root here; `named` is the folder that it names, "" for none."""
     if named:
         return (
             f"the log names {named}, which is no root here: "
             "diagnose it in the repository of the failing run, at its commit, or name a root with -- ROOT"
         )
-    fits = "is the one of the log" if x.address is None else f"locks or requires {x.name}"
-    return f"no root here {fits}: diagnose it in the repository of the failing run, at its commit"
+    fits = "is as the log says" if x.address is None else f"locks or requires {x.name}"
+    if x.error is not None and x.address is not None and finder.roots.knows(x.error):
+        fits = f"requires just what the run of the log did, with {x.name}"
+    return f"no root here {fits}: diagnose it in the repository of the failing run, at its commit or branch"
 
 
 def _of_other_constraint(x: Examined) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.doctor.history import SECONDS
 from locklens.lockfile.parse import parse
 from locklens.operations.doctor import changed_at
 from locklens.operations.doctor.history import LockHistory
@@ -157,7 +158,7 @@ class RootStates:
         trees: list[Tree] = [OverlayTree(before, tree)] if before else []
         if repository is not None:
             commits = repository.touching(".", PAST_COMMITS)
-            last = next((one.commit for one in commits if one.date[:19] <= logged[:19]), "")
+            last = next((one.commit for one in commits if one.date[:SECONDS] <= logged[:SECONDS]), "")
             trees += [RevisionTree(repository, last)] if last else []
         return tuple(trees)
 
