@@ -18,20 +18,21 @@ import json
 import os
 import random
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from msgspec import Struct
+sys.path.insert(0, str(Path(__file__).parent))
+
+from measuring import Taken, in_turns, median
 
 from locklens.packages.contents import engine
 from locklens_backfill.measuring import FetchSettings
@@ -43,13 +44,6 @@ KINDS = 12
 MB = 1_000_000
 SERVE = "--serve"
 ZLIB, ISAL, BACKFILL = "plain, zlib", "plain, isal", "backfill"
-
-
-class Taken(Struct, frozen=True):
-    """One run: seconds of the clock and of the processors."""
-
-    wall: float
-    cpu: float
 
 
 def write_packages(folder: Path) -> list[Path]:
@@ -165,29 +159,22 @@ def main() -> None:
             result = backfill(request)
             assert result.size == size, result.failures[:3]
 
-        works: dict[str, Callable[[], None]] = {
+        works = {
             ZLIB: lambda: plain(packages, count, with_zlib=True),
             ISAL: lambda: plain(packages, count, with_zlib=False),
             BACKFILL: complete,
         }
-        taken: dict[str, list[Taken]] = {what: [] for what in works}
         with served(folder) as url:
-            for _ in range(found.runs):
-                write_metadata(metadata, packages, url=url, versions=found.versions, platforms=found.platforms)
-                for what, work in works.items():
-                    began, spent = time.monotonic(), time.process_time()
-                    work()
-                    taken[what].append(Taken(time.monotonic() - began, time.process_time() - spent))
-    tell(taken, count, size)
+            lacking = partial(
+                write_metadata, metadata, packages, url=url, versions=found.versions, platforms=found.platforms
+            )
+            taken = in_turns(works, found.runs, prepare=lacking)
+    tell({what: median(runs) for what, runs in taken.items()}, count, size)
 
 
-def tell(taken: dict[str, list[Taken]], count: int, size: int) -> None:
+def tell(middle: dict[str, Taken], count: int, size: int) -> None:
     """Prints the table."""
     print(f"{count} packages, {size / MB:.0f} MB")
-    middle = {
-        what: Taken(statistics.median(one.wall for one in every), statistics.median(one.cpu for one in every))
-        for what, every in taken.items()
-    }
     own = middle[BACKFILL]
     for what, one in middle.items():
         text = f"  {what:11} {size / one.wall / MB:6.1f} MB/s, {count / one.wall:6.1f} packages/s, CPU {one.cpu:6.1f} s"

@@ -13,12 +13,15 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
-import resource
-import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from measuring import medians
 
 LOCK = ".terraform.lock.hcl"
 PROVIDERS = {"aws": "~> 5.{0}", "null": "3.2.{0}", "random": ">= 3.{0}.0", "tls": "~> 4.0"}
@@ -89,15 +92,12 @@ def lay(top: Path, roots: int, *, has_configuration: bool) -> Path:
     return top
 
 
-def seconds(code: Path, repository: Path) -> float:
-    """Processor time of one review, git's included."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def review(code: Path, repository: Path) -> None:
+    """Reviews a repository."""
     entry = "import sys; from locklens.__main__ import run; sys.exit(run())"
     words = ["review", "--offline", "--format", "json", "--fail-on", "never", "--output", os.devnull]
     environ = {**os.environ, "PYTHONPATH": str(code / "tui")}
     subprocess.run([sys.executable, "-c", entry, *words], cwd=repository, env=environ, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
@@ -111,21 +111,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         changed = lay(Path(folder) / "changed", arguments.roots, has_configuration=True)
         bare = lay(Path(folder) / "bare", arguments.roots, has_configuration=False)
-        lines = {
-            f"{arguments.roots} roots": (own, changed),
-            "beside" if arguments.beside else "without configuration": (arguments.beside, changed)
-            if arguments.beside
-            else (own, bare),
-        }
-        times: dict[str, list[float]] = {name: [] for name in lines}
-        for _ in range(arguments.rounds):
-            for name, (code, repository) in lines.items():
-                times[name].append(seconds(code, repository))
-    medians = {name: statistics.median(found) for name, found in times.items()}
-    for name, median in medians.items():
-        print(f"{name:24} {median:6.2f} s of processor time")
-    first, second = medians.values()
-    print(f"ratio {first / second:.2f}")
+        ways = {f"{arguments.roots} roots": partial(review, own, changed)}
+        if arguments.beside:
+            ways["beside"] = partial(review, arguments.beside, changed)
+        else:
+            ways["without configuration"] = partial(review, own, bare)
+        found = medians(ways, arguments.rounds)
+    for name, one in found.items():
+        print(f"{name:24} {one.cpu:6.2f} s of processor time")
+    first, second = found.values()
+    print(f"ratio {first.cpu / second.cpu:.2f}")
 
 
 if __name__ == "__main__":

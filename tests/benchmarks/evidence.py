@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from measuring import medians
 
 from locklens.demo import SampleLock, lock_file
 from locklens.demo.registry import DemoRegistry
@@ -41,16 +44,11 @@ def serve(folder: Path) -> None:
         sys.stdin.read()
 
 
-def timed(command: list[str], environ: dict[str, str]) -> tuple[float, float, str]:
-    """Returns wall seconds, CPU seconds of the process and its children, and what it said on stderr."""
-    before = os.times()
-    started = time.perf_counter()
+def requests_of(command: list[str], environ: dict[str, str]) -> int:
+    """Returns how many requests a command lists on stderr."""
     ran = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
-    wall = time.perf_counter() - started
-    after = os.times()
     assert ran.returncode == 0, ran.stderr
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return wall, cpu, ran.stderr
+    return len(re.findall(r"^GET (?!.*remembered)", ran.stderr, re.MULTILINE))
 
 
 def main(runs: int) -> None:
@@ -68,20 +66,15 @@ def main(runs: int) -> None:
         review = [sys.executable, "-m", "locklens", "review", "--old", str(folder / "old.hcl")]
         review += ["--new", str(folder / "new.hcl"), "--format", "json", "--fail-on", "never", "--verbose"]
         kinds = {"nobody asked": [*review, "--offline", "--no-cache"], "cold": [*review, "--no-cache"], "warm": review}
-        timed(review, environ)
-        taken: dict[str, list[tuple[float, float]]] = {kind: [] for kind in kinds}
-        requests = dict.fromkeys(kinds, 0)
-        for _ in range(runs):
-            for kind, command in kinds.items():
-                wall, cpu, said = timed(command, environ)
-                taken[kind].append((wall, cpu))
-                requests[kind] = len(re.findall(r"^GET (?!.*remembered)", said, re.MULTILINE))
+        requests_of(review, environ)
+        requests = {kind: requests_of(command, environ) for kind, command in kinds.items()}
+        found = medians({kind: partial(requests_of, command, environ) for kind, command in kinds.items()}, runs)
         server.communicate("")
-        floor = statistics.median(wall for wall, _ in taken["nobody asked"])
-        for kind, values in taken.items():
-            wall, cpu = (statistics.median(column) for column in zip(*values, strict=True))
+        floor = found["nobody asked"].wall
+        for kind, one in found.items():
             print(
-                f"{kind:14} {wall:6.2f} s wall ({wall - floor:+.2f} s), {cpu:5.2f} s CPU, {requests[kind]:4} requests"
+                f"{kind:14} {one.wall:6.2f} s wall ({one.wall - floor:+.2f} s), {one.cpu:5.2f} s CPU, "
+                f"{requests[kind]:4} requests"
             )
 
 

@@ -10,11 +10,16 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import tempfile
-import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from measuring import medians
 
 from locklens.packages.hashing import hash_package
 from locklens.packages.inspecting import PackageFacts, PackageInspector, keep_facts
@@ -47,17 +52,6 @@ def look_and_keep(path: Path) -> None:
         keep_facts(cache, look(path))
 
 
-def best(works: Sequence[Callable[[Path], object]], path: Path, runs: int) -> list[tuple[float, float]]:
-    """The least seconds of some runs of each, in turns: on the wall, and of all processors."""
-    taken: list[list[tuple[float, float]]] = [[] for _ in works]
-    for _ in range(runs):
-        for work, seconds in zip(works, taken, strict=True):
-            wall, processor = time.perf_counter(), time.process_time()
-            work(path)
-            seconds.append((time.perf_counter() - wall, time.process_time() - processor))
-    return [(min(wall for wall, _ in each), min(processor for _, processor in each)) for each in taken]
-
-
 def main() -> None:
     """Prints a table."""
     parser = argparse.ArgumentParser(description="Measure looking into a package beside hashing it.")
@@ -70,12 +64,12 @@ def main() -> None:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
             file.write(program, "terraform-provider-demo_v1.0.0")
         look(path)  # It reads the database of advisories, once in a process.
-        alone, *others = best((hash_alone, look, look_and_keep), path, given.runs)
-    print(
-        f"{program.name}, {program.stat().st_size / 1e6:.0f} MB: hashing {alone[0]:.3f} s, of processors {alone[1]:.3f} s"
-    )
-    for name, (wall, processor) in zip(("looking inside", "and keeping it"), others, strict=True):
-        print(f"  {name:15} on the wall x {wall / alone[0]:.2f}, processors x {processor / alone[1]:.2f}")
+        ways = {"hashing": hash_alone, "looking inside": look, "and keeping it": look_and_keep}
+        found = medians({name: partial(way, path) for name, way in ways.items()}, given.runs)
+    alone, size = found.pop("hashing"), program.stat().st_size / 1e6
+    print(f"{program.name}, {size:.0f} MB: hashing {alone.wall:.3f} s, of processors {alone.cpu:.3f} s")
+    for name, one in found.items():
+        print(f"  {name:15} on the wall x {one.wall / alone.wall:.2f}, processors x {one.cpu / alone.cpu:.2f}")
 
 
 if __name__ == "__main__":

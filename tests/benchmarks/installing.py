@@ -17,9 +17,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from msgspec import Struct
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from measuring import taken_by
 from served import COUNTED, VERSION, Offered
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ LINES = {
 }
 
 
-class Taken(Struct, frozen=True):
+class Run(Struct, frozen=True):
     """One run: seconds of the clock and of the processors, requests, and how many of them were for packages."""
 
     wall: float
@@ -132,7 +133,7 @@ class Bench:
         root.mkdir(exist_ok=True)
         (root / "main.tf").write_text(self._text, "utf-8")
 
-    def run(self, tool: str, root: Path) -> Taken:
+    def run(self, tool: str, root: Path) -> Run:
         """Runs a tool in a folder.
 
         Raises:
@@ -143,15 +144,13 @@ class Bench:
             shutil.rmtree(cache, ignore_errors=True)
         environ = self._environ | {"XDG_CACHE_HOME": str(cache)}
         self._counted()
-        before = os.times()
-        started = time.perf_counter()
+        taken = taken_by(partial(self._finish, tool, root, environ))
+        return Run(taken.wall, taken.cpu, *self._counted())
+
+    def _finish(self, tool: str, root: Path, environ: dict[str, str]) -> None:
         ran = subprocess.run(self._command(tool), cwd=root, env=environ, capture_output=True, text=True, check=False)
-        wall = time.perf_counter() - started
-        after = os.times()
         if ran.returncode or not (root / ".terraform.lock.hcl").exists():
             raise SystemExit(f"{tool} failed:\n{ran.stdout}{ran.stderr}")
-        cpu = after.children_user + after.children_system - before.children_user - before.children_system
-        return Taken(wall, cpu, *self._counted())
 
     def _command(self, tool: str) -> list[str]:
         command = [sys.executable, "-m", "locklens"] if tool == LOCKLENS else [tool]
@@ -165,9 +164,9 @@ class Bench:
             return msgspec.json.decode(answer.read(), type=list[int])
 
 
-def measure(line: Line, tools: list[str], runs: int) -> dict[str, list[Taken]]:
+def measure(line: Line, tools: list[str], runs: int) -> dict[str, list[Run]]:
     """Runs the tools in turns, after one run of locklens that fills the system's caches and its own."""
-    taken: dict[str, list[Taken]] = {tool: [] for tool in tools}
+    taken: dict[str, list[Run]] = {tool: [] for tool in tools}
     with tempfile.TemporaryDirectory() as name, served(line.offered) as (url, configuration):
         bench = Bench(line, Path(name), url, configuration)
         bench.run(LOCKLENS, bench.root(LOCKLENS))
@@ -180,11 +179,11 @@ def measure(line: Line, tools: list[str], runs: int) -> dict[str, list[Taken]]:
     return taken
 
 
-def told(line: Line, taken: dict[str, list[Taken]]) -> None:
+def told(line: Line, taken: dict[str, list[Run]]) -> None:
     """Prints what came of one line."""
     print(line.words)
     middle = {
-        tool: Taken(*(statistics.median(getattr(one, name) for one in found) for name in Taken.__struct_fields__))
+        tool: Run(*(statistics.median(getattr(one, name) for one in found) for name in Run.__struct_fields__))
         for tool, found in taken.items()
     }
     own = middle[LOCKLENS]

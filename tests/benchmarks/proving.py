@@ -2,8 +2,8 @@
 
     python tests/benchmarks/proving.py [--rounds N] [--mib N]
 
-Makes a package that packs to about 170 MiB, with a ratio of about 4.3, in a temporary folder; then runs all ways in
-turn and prints medians, as ratios of the reference. Ratios are what to compare. It is no test: nothing fails for
+Makes a package of about 170 MiB with pieces of a real program in a temporary folder; then runs all ways in turns and
+prints medians, as ratios of the reference. Ratios are what to compare. It is no test: nothing fails for
 being slow.
 """
 
@@ -11,61 +11,26 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import random
-import statistics
-import struct
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from zipfile import ZipFile
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from measuring import medians
+from served import Filling
 
 from locklens.packages import contents
 from locklens.packages.hashing import hash_package
 from locklens.packages.unpack import unpack
 
 CHUNK = 64 * 1024
-SAMPLE = 8 * 1024 * 1024
-NAME = b"terraform-provider-large_v1.0.0"
-
-
-def sample() -> bytes:
-    """Bytes that deflate as a program does: words that return, some of them often, and noise."""
-    chance = random.Random(1)
-    words = [chance.randbytes(chance.choice((4, 6, 8, 12, 20))) for _ in range(2000)]
-    made = bytearray()
-    while len(made) < SAMPLE:
-        made += words[min(int(chance.expovariate(1 / 250)), len(words) - 1)] * chance.choice((1, 1, 1, 2, 5))
-        if chance.random() < 0.05:
-            made += chance.randbytes(4)
-    return bytes(made[:SAMPLE])
-
-
-def make_package(path: Path, size: int) -> None:
-    """Writes a package of one file; the sample is packed once, and the stream says it again and again."""
-    text = sample()
-    deflater = zlib.compressobj(6, zlib.DEFLATED, -15)
-    packed = deflater.compress(text) + deflater.flush(zlib.Z_FULL_FLUSH)
-    times = max(1, size // len(packed))
-    crc = 0
-    for _ in range(times):
-        crc = zlib.crc32(text, crc)
-    end = b"\x03\x00"
-    facts = (crc, len(packed) * times + len(end), len(text) * times, len(NAME), 0)
-    with path.open("wb") as file:
-        file.write(struct.pack("<4s5H3L2H", b"PK\x03\x04", 20, 0, 8, 0, 0x21, *facts) + NAME)
-        for _ in range(times):
-            file.write(packed)
-        file.write(end)
-        start = file.tell()
-        central = struct.pack("<4s6H3L2H", b"PK\x01\x02", 0x314, 20, 0, 8, 0, 0x21, *facts)
-        file.write(central + struct.pack("<3H2L", 0, 0, 0, 0o100755 << 16, 0) + NAME)
-        length = file.tell() - start
-        file.write(struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, length, start, 0))
+NAME = "terraform-provider-large_v1.0.0"
 
 
 def chunks(path: Path) -> Iterator[bytes]:
@@ -91,7 +56,7 @@ def with_zipfile(path: Path) -> None:
     """What the standard library does with a package that has arrived."""
     with path.open("rb") as file:
         hashlib.file_digest(file, "sha256")
-    with ZipFile(path) as archive, archive.open(NAME.decode()) as entry:
+    with ZipFile(path) as archive, archive.open(NAME) as entry:
         digest = hashlib.sha256()
         while block := entry.read(contents.BLOCK):
             digest.update(block)
@@ -163,26 +128,20 @@ def main() -> None:
     }
     with tempfile.TemporaryDirectory() as folder:
         path, small = Path(folder) / "package.zip", Path(folder) / "small.zip"
-        make_package(path, arguments.mib * 1024**2)
-        make_package(small, 1)
+        filling = Filling()
+        filling.write(path, NAME, b"large", arguments.mib * 1024**2)
+        filling.write(small, NAME, b"small", 0)
         print(f"{path.stat().st_size / 1024**2:.0f} MiB packed; {contents.engine().__name__}")
         if sys.platform == "linux":
             base = peak()
-            print(f"most memory: {base:.0f} MiB at rest, {peak(small) - base:+.1f} MiB by a package of 2 MiB", end="")
+            print(f"most memory: {base:.0f} MiB at rest, {peak(small) - base:+.1f} MiB by a small package", end="")
             print(f", {peak(path) - base:+.1f} MiB by the large one")
-        wall: dict[str, list[float]] = {name: [] for name in ways}
-        cpu: dict[str, list[float]] = {name: [] for name in ways}
-        for _ in range(arguments.rounds):
-            for name, way in ways.items():
-                start, spent = time.perf_counter(), time.process_time()
-                way(path)
-                wall[name].append(time.perf_counter() - start)
-                cpu[name].append(time.process_time() - spent)
-    reference_wall, reference_cpu = (statistics.median(times["inflate and SHA-256"]) for times in (wall, cpu))
-    for name in ways:
-        median, spent = statistics.median(wall[name]), statistics.median(cpu[name])
+        found = medians({name: partial(way, path) for name, way in ways.items()}, arguments.rounds)
+    least = found["inflate and SHA-256"]
+    for name, one in found.items():
         print(
-            f"{name:26} {median:6.2f} s {median / reference_wall:5.2f} x   CPU {spent:6.2f} s {spent / reference_cpu:5.2f} x"
+            f"{name:26} {one.wall:6.2f} s {one.wall / least.wall:5.2f} x   "
+            f"CPU {one.cpu:6.2f} s {one.cpu / least.cpu:5.2f} x"
         )
 
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
 from kit.loopback import serving
+from measuring import Taken, median, taken_by
 
 from locklens.demo.signing import publisher
 from locklens.hashes import HashedPackage
@@ -65,12 +65,10 @@ def main() -> None:
     signers = [publisher(f"p{number}") for number in range(found.releases)]
     releases: list[Release] = [(b"sums", one.signature(b"sums"), (one.key.armored(),)) for one in signers]
     hashes = [f"zh:{number:064x}" for number in range(3000)]
-    times: dict[str, list[float]] = {}
+    times: dict[str, list[Taken]] = {}
 
     def measure(name: str, work: Callable[..., object], *arguments: object, **named: object) -> None:
-        start = time.perf_counter()
-        work(*arguments, **named)
-        times.setdefault(name, []).append((time.perf_counter() - start) * 1000)
+        times.setdefault(name, []).append(taken_by(partial(work, *arguments, **named)))
 
     with serving() as server:
         urls = [server.url(f"/{number}") for number in range(found.answers)]
@@ -88,10 +86,10 @@ def main() -> None:
                     for each in hashes:
                         cache.keep_package(HashedPackage(each, "h1:", 1, 1, 1))
                 measure("3000 hashes, looked up", looking_up, folder, hashes)
-    medians = {name: statistics.median(taken) for name, taken in times.items()}
-    first = next(iter(medians.values()))
-    for name, median in medians.items():
-        print(f"{name:28} {median:8.1f} ms  {median / first:6.3f} x the first")
+    walls = {name: median(taken).wall for name, taken in times.items()}
+    first = next(iter(walls.values()))
+    for name, wall in walls.items():
+        print(f"{name:28} {wall * 1000:8.1f} ms  {wall / first:6.3f} x the first")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Offered(Struct, frozen=True):
         return tuple(f"{HOST}/owner{number:02}/thing" for number in range(self.providers))
 
 
-class _Filling:
+class Filling:
     """A piece of a program, also deflated so that others can follow in the same stream."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class _Filling:
 
 def answers(offered: Offered, base: str, folder: Path) -> dict[str, bytes | Path]:
     """Makes all there is to answer, by path; large packages are files in the folder."""
-    filling = _Filling() if offered.size else None
+    filling = Filling() if offered.size else None
     found: dict[str, bytes | Path] = {}
     for source in offered.sources:
         namespace = source.split("/")[1]

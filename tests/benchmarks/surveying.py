@@ -11,29 +11,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from configurations import lay
+from measuring import medians
 
 ENTRY = "import sys; from locklens.__main__ import run; sys.exit(run())"
 HEALTH = ["health", "--offline", "--no-cache", "--fail-on", "never", "--output", os.devnull]
 REFERENCE = r"find . -name .git -prune -o -type f -print0 | xargs -0 sha256sum > /dev/null"
-
-
-def seconds(words: list[str], folder: Path) -> tuple[float, float]:
-    """Processor time and time on the clock of one command, that of its processes included."""
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(words, cwd=folder, check=True)
-    after, end = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, end - start
 
 
 def main() -> None:
@@ -49,16 +40,11 @@ def main() -> None:
             "health, json": [sys.executable, "-c", ENTRY, *HEALTH, "--format", "json"],
             "find, sha256sum": ["sh", "-c", REFERENCE],
         }
-        times: dict[str, list[tuple[float, float]]] = {title: [] for title in commands}
-        for _ in range(arguments.rounds):
-            for title, words in commands.items():
-                times[title].append(seconds(words, folder))
-    medians = {}
-    for title, found in times.items():
-        used, passed = (statistics.median(column) for column in zip(*found, strict=True))
-        medians[title] = used
-        print(f"{title:16} {used:6.2f} s of processor time, {passed:6.2f} s on the clock")
-    print(f"{arguments.roots} roots: ratio {medians['health, text'] / medians['find, sha256sum']:.0f}")
+        ways = {name: partial(subprocess.run, words, cwd=folder, check=True) for name, words in commands.items()}
+        found = medians(ways, arguments.rounds)
+    for title, one in found.items():
+        print(f"{title:16} {one.cpu:6.2f} s of processor time, {one.wall:6.2f} s on the clock")
+    print(f"{arguments.roots} roots: ratio {found['health, text'].cpu / found['find, sha256sum'].cpu:.0f}")
 
 
 if __name__ == "__main__":

@@ -15,16 +15,17 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
-from msgspec import Struct
+sys.path.insert(0, str(Path(__file__).parent))
+
+from measuring import in_turns, median
 
 from locklens.packages.installed import h1_of_folder
 
@@ -34,13 +35,6 @@ VERIFY = [sys.executable, "-m", "locklens", "verify", "--offline", "--no-cache"]
 HOST = "registry.example.com"
 SYSTEM = "darwin" if sys.platform == "darwin" else "linux"
 HERE = f"{SYSTEM}_{'arm64' if platform.machine() in ('arm64', 'aarch64') else 'amd64'}"
-
-
-class Taken(Struct, frozen=True):
-    """One run: seconds of the clock and of the processors."""
-
-    wall: float
-    cpu: float
 
 
 def fill(path: Path, size: int) -> None:
@@ -77,19 +71,16 @@ def forget(root: Path) -> None:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def run(command: list[str], root: Path) -> Taken:
+def run(command: list[str], root: Path) -> None:
     """Runs a command in the root.
 
     Raises:
         SystemExit: It failed.
     """
     environ = {**os.environ, "XDG_CACHE_HOME": str(root / "cache"), "TF_CLI_CONFIG_FILE": os.devnull}
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env=environ)
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise SystemExit(f"{command[0]} failed: {done.stdout}{done.stderr}")
-    return Taken(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def peak(root: Path) -> float:
@@ -127,19 +118,15 @@ def main() -> None:
         total = sum(path.stat().st_size for path in (root / ".terraform").rglob("*") if path.is_file())
         line = f"{count} packages, {total / MB:.0f} MB, {cores} processors"
         print(f"{line}; most memory of verify: {peak(root):.0f} MiB" if sys.platform == "linux" else line)
-        taken: dict[str, list[Taken]] = {way: [] for way in ways}
-        for _ in range(arguments.rounds):
-            for way, command in ways.items():
-                if arguments.cold:
-                    forget(root)
-                taken[way].append(run(command, root))
+        prepare = partial(forget, root) if arguments.cold else lambda: None
+        works = {way: partial(run, command, root) for way, command in ways.items()}
+        taken = in_turns(works, arguments.rounds, prepare=prepare)
         for way, runs in taken.items():
-            wall, cpu = (statistics.median(getattr(one, what) for one in runs) for what in ("wall", "cpu"))
-            both = zip(runs, taken["verify"], strict=True)
+            one, both = median(runs), zip(runs, taken["verify"], strict=True)
             share = statistics.median(theirs.wall / mine.wall for theirs, mine in both)
             print(
-                f"{way:13} {wall:6.2f} s {total / MB / wall:6.0f} MB/s   CPU {cpu:6.2f} s, {cpu / wall:4.2f} busy"
-                f"   verify reaches {share:5.0%}"
+                f"{way:13} {one.wall:6.2f} s {total / MB / one.wall:6.0f} MB/s   CPU {one.cpu:6.2f} s, "
+                f"{one.cpu / one.wall:4.2f} busy   verify reaches {share:5.0%}"
             )
 
 
