@@ -3,8 +3,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -206,53 +204,6 @@ def test_several_threads(path: Path) -> None:
         assert (cache.info().answers, cache.info().packages) == (600, 600)
 
 
-def test_several_processes_at_once_lose_nothing(path: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path\n"
-        "from locklens.hashes import HashedPackage\n"
-        "from locklens.storage.cache import Cache, RememberedAnswer\n"
-        "who = sys.argv[2]\n"
-        "with Cache(Path(sys.argv[1])) as cache:\n"
-        "    for number in range(60):\n"
-        "        url = f'https://a.test/{who}/{number}'\n"
-        "        as_of = '2999-01-01T00:00:00Z'\n"
-        "        cache.keep_answer(RememberedAnswer(url, False, 200, url, None, url.encode() * 99, as_of))\n"
-        "        cache.keep_verification(f'{who}-{number}', b'data')\n"
-        "        cache.keep_package(HashedPackage(f'zh:{who}-{number}', 'h1:', 1, 1, 1))\n"
-        "        cache.answer(url, with_token=True)\n"
-        "        if number % 3 == 0: cache.flush()\n"
-        "print(*cache.take_notices()); sys.exit(not cache.is_kept)"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-c", program, str(path), str(number)], env=environment, stdout=subprocess.PIPE
-        )
-        for number in range(4)
-    ]
-    assert [run.communicate()[0].strip() for run in runs] == [b""] * 4
-    assert [run.returncode for run in runs] == [0] * 4
-    with Cache(path) as cache:
-        info = cache.info()
-    assert (info.answers, info.verifications, info.packages) == (240, 240, 240)
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
-
-
-@posix_only
-def test_nobody_else_may_read_it(path: Path) -> None:
-    before = os.umask(0)
-    try:
-        with Cache(path) as cache:
-            cache.keep_answer(answer())
-            cache.flush()
-            modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
-    finally:
-        os.umask(before)
-    assert set(modes.values()) == {0o600}
-    assert len(modes) == 3
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-
-
 @posix_only
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o1777])
 def test_a_folder_that_others_may_write_in_is_not_used(path: Path, mode: int) -> None:
@@ -294,26 +245,6 @@ def test_what_belongs_to_another_user_is_not_used(
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "content", [b"this is no database at all, but it is long enough" * 100, b"SQLite format 3\0" + b"\xff" * 4096]
-)
-def test_a_damaged_file_is_set_aside_by_name(path: Path, content: bytes) -> None:
-    path.parent.mkdir(mode=0o700)
-    path.write_bytes(content)
-    with Cache(path) as cache:
-        assert cache.answer(URL, with_token=False) is None
-        (aside,) = path.parent.glob("cache.sqlite3.damaged-*")
-        assert aside.read_bytes() == content
-        assert cache.take_notices() == (
-            f"The cache was damaged; it was set aside as {aside} and replaced by a new one.",
-        )
-        cache.keep_answer(answer())
-    with Cache(path) as cache:
-        assert cache.answer(URL, with_token=False) is not None
-        cache.clear()
-    assert [each.name for each in path.parent.iterdir()] == [path.name]
-
-
 def test_a_file_that_is_damaged_inside_loses_what_it_had_and_no_more(path: Path) -> None:
     kept(path, *(answer(f"https://a.test/{number}", os.urandom(3000)) for number in range(50)))
     content = bytearray(path.read_bytes())
@@ -350,51 +281,6 @@ def test_a_new_file_of_another_process_is_not_set_aside(path: Path) -> None:
         assert not list(path.parent.glob("*.damaged-*"))
 
 
-def test_a_folder_that_cannot_be_made_leaves_answers_for_this_run(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    path = tmp_path / "file" / "cache.sqlite3"
-    with Cache(path) as cache:
-        cache.keep_answer(answer())
-        cache.flush()
-        assert cache.answer(URL, with_token=False) is not None
-        (notice,) = cache.take_notices()
-        assert notice.startswith(f"Cached answers last for this run only: {path} cannot be used (")
-        assert not cache.is_kept
-        assert cache.info().path is None
-
-
-@posix_only
-@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_leaves_answers_for_this_run(path: Path) -> None:
-    kept(path, answer())
-    path.parent.chmod(0o500)
-    try:
-        with Cache(path) as cache:
-            cache.keep_answer(answer("https://a.test/new"))
-            assert cache.answer("https://a.test/new", with_token=False) is not None
-    finally:
-        path.parent.chmod(0o700)
-
-
-def test_a_newer_file_is_left_alone_until_it_is_cleared(path: Path) -> None:
-    kept(path, answer())
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    before = path.read_bytes()
-    with Cache(path) as cache:
-        assert cache.answer(URL, with_token=False) is None
-        cache.keep_answer(answer())
-        assert cache.answer(URL, with_token=False) is not None
-        assert "newer locklens" in cache.take_notices()[0]
-    assert path.read_bytes() == before
-    with Cache(path) as cache:
-        cache.clear()
-        assert not path.exists()
-        cache.keep_answer(answer())
-    with Cache(path) as cache:
-        assert cache.info().answers == 1
-
-
 def test_clearing_forgets_everything_but_marks(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     marks = tmp_path / "store.sqlite3"
     MarkStore(marks).mark("here", {"a": ()})
@@ -414,6 +300,18 @@ def test_clearing_forgets_everything_but_marks(path: Path, monkeypatch: pytest.M
     with Cache(path) as cache:
         assert cache.info().packages == 1
     assert set(MarkStore(marks).marks("here")) == {"a"}
+
+
+def test_a_newer_file_is_cleared(path: Path) -> None:
+    kept(path, answer())
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with Cache(path) as cache:
+        cache.clear()
+        assert not path.exists()
+        cache.keep_answer(answer())
+    with Cache(path) as cache:
+        assert cache.info().answers == 1
 
 
 def test_clearing_what_is_damaged_or_in_use(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

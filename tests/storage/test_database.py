@@ -1,9 +1,17 @@
-"""Files of earlier schemas: `tests/data/storage` has one of each, as the locklens of that schema wrote it."""
+"""The files of both stores: damaged, newer, of several processes, or of earlier schemas.
+
+`tests/data/storage` has one of each earlier schema, as the locklens of that schema wrote it.
+"""
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from contextlib import closing
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,12 +21,166 @@ from locklens.storage.cache import CACHE_SCHEMA, CACHE_TABLES, Cache, CacheInfo
 from locklens.storage.database import Database, DatabaseLayout
 from locklens.storage.preferences import MarkStore
 
+posix_only = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
 SAMPLES = Path(__file__).parents[1] / "data" / "storage"
 CACHES = sorted(SAMPLES.glob("cache-*.sql"))
 MARKS = sorted(SAMPLES.glob("marks-*.sql"))
 
 URL = "https://registry.acme.test/v1/acme/x/versions"
 PACKAGE = HashedPackage("zh:" + "1" * 64, f"h1:{'A' * 43}=", 10, 20, 2)
+
+Store = Cache | MarkStore
+
+
+@contextmanager
+def opened(kind: str, path: Path) -> Iterator[Store]:
+    if kind == "marks":
+        yield MarkStore(path)
+    else:
+        with Cache(path) as cache:
+            yield cache
+
+
+def keep(store: Store, key: str) -> None:
+    if isinstance(store, Cache):
+        store.keep_verification(key, b"data")
+        store.flush()
+    else:
+        store.mark("here", {key: ()})
+
+
+def has(store: Store, key: str) -> bool:
+    return store.verification(key) == b"data" if isinstance(store, Cache) else key in store.marks("here")
+
+
+@pytest.fixture(params=["cache", "marks"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "own" / "store.sqlite3"
+
+
+@posix_only
+def test_nobody_else_may_read_it(kind: str, path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with opened(kind, path) as store:
+            keep(store, "a")
+            modes = [stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()]
+    finally:
+        os.umask(before)
+    assert modes == [0o600] * (1 if kind == "marks" else 3)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    path.chmod(0o644)
+    with opened(kind, path) as store:
+        assert has(store, "a")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "content", [b"this is no database at all, but it is long enough" * 100, b"SQLite format 3\0" + b"\xff" * 4096]
+)
+def test_a_damaged_file_is_set_aside_by_name(kind: str, path: Path, content: bytes) -> None:
+    path.parent.mkdir(mode=0o700)
+    path.write_bytes(content)
+    with opened(kind, path) as store:
+        assert not has(store, "a")
+        (aside,) = path.parent.glob("store.sqlite3.damaged-*")
+        assert aside.read_bytes() == content
+        (notice,) = store.take_notices()
+        assert notice.endswith(f" was damaged; it was set aside as {aside} and replaced by a new one.")
+        keep(store, "a")
+        assert store.take_notices() == ()
+    with opened(kind, path) as store:
+        assert has(store, "a")
+
+
+@posix_only
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize("has_file", [True, False])
+def test_what_cannot_be_written_lasts_for_this_run(kind: str, path: Path, has_file: bool) -> None:
+    path.parent.mkdir(mode=0o700)
+    if has_file:
+        with opened(kind, path) as store:
+            keep(store, "a")
+    path.parent.chmod(0o500)
+    try:
+        with opened(kind, path) as store:
+            keep(store, "b")
+            assert has(store, "b")
+    finally:
+        path.parent.chmod(0o700)
+
+
+def test_what_has_no_folder_lasts_for_this_run(kind: str, path: Path) -> None:
+    path.parent.write_text("in the way")
+    with opened(kind, path) as store:
+        keep(store, "a")
+        assert has(store, "a")
+        (notice,) = store.take_notices()
+        assert f" last for this run only: {path} cannot be used (" in notice
+        assert not store.is_kept
+
+
+def test_a_newer_file_is_left_alone(kind: str, path: Path) -> None:
+    with opened(kind, path) as store:
+        keep(store, "a")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+    with opened(kind, path) as store:
+        assert not has(store, "a")
+        keep(store, "b")
+        assert has(store, "b")
+        assert "newer locklens" in store.take_notices()[0]
+    assert path.read_bytes() == before
+
+
+PROGRAMS = {
+    "cache": """
+with Cache(path) as cache:
+    for number in range(60):
+        url = f"https://a.test/{who}/{number}"
+        cache.keep_answer(RememberedAnswer(url, False, 200, url, None, url.encode() * 99, "2999-01-01T00:00:00Z"))
+        cache.keep_verification(f"{who}-{number}", b"data")
+        cache.keep_package(HashedPackage(f"zh:{who}-{number}", "h1:", 1, 1, 1))
+        cache.answer(url, with_token=True)
+        if number % 3 == 0: cache.flush()
+print(*cache.take_notices()); sys.exit(not cache.is_kept)
+""",
+    "marks": """
+store = MarkStore(path)
+for number in range(60): store.mark("here", {f"{who}-{number}": ()})
+print(*store.take_notices()); sys.exit(not store.is_kept)
+""",
+}
+LEAD = """
+import sys; from pathlib import Path
+from locklens.hashes import HashedPackage
+from locklens.storage.cache import Cache, RememberedAnswer
+from locklens.storage.preferences import MarkStore
+path, who = Path(sys.argv[1]), sys.argv[2]
+"""
+
+
+def test_several_processes_at_once_lose_nothing(kind: str, path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", LEAD + PROGRAMS[kind], str(path)]
+    runs = [subprocess.Popen([*command, str(number)], env=environment, stdout=subprocess.PIPE) for number in range(4)]
+    assert [run.communicate()[0].strip() for run in runs] == [b""] * 4
+    assert [run.returncode for run in runs] == [0] * 4
+    with opened(kind, path) as store:
+        assert all(has(store, f"{who}-{number}") for who in range(4) for number in range(60))
+        if isinstance(store, Cache):
+            info = store.info()
+            assert (info.answers, info.verifications, info.packages) == (240, 240, 240)
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+# Earlier schemas
 
 FIRST = "CREATE TABLE IF NOT EXISTS notes (id TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID"
 SECOND = (

@@ -3,8 +3,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,96 +68,10 @@ def test_the_time_of_a_mark_is_the_first_one(path: Path) -> None:
 
 
 @posix_only
-def test_nobody_else_may_read_it(path: Path) -> None:
-    before = os.umask(0)
-    try:
-        MarkStore(path).mark("here", {"a": ()})
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    path.chmod(0o644)
-    MarkStore(path).marks("here")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-@posix_only
 def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     MarkStore(tmp_path / "store.sqlite3").mark("here", {"a": ()})
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
-
-
-@pytest.mark.parametrize(
-    "content", [b"this is no database at all, but it is long enough" * 100, b"SQLite format 3\0" + b"\xff" * 4096]
-)
-def test_a_damaged_file_is_set_aside_by_name(path: Path, content: bytes) -> None:
-    path.parent.mkdir()
-    path.write_bytes(content)
-    store = MarkStore(path)
-    store.mark("here", {"a": ()})
-    assert set(store.marks("here")) == {"a"}
-    (aside,) = path.parent.glob("store.sqlite3.damaged-*")
-    assert aside.read_bytes() == content
-    (notice,) = store.take_notices()
-    assert str(aside) in notice
-    assert store.take_notices() == ()
-    assert set(MarkStore(path).marks("here")) == {"a"}
-
-
-@posix_only
-@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_leaves_marks_for_this_run(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    try:
-        store = MarkStore(tmp_path / "data" / "store.sqlite3")
-        store.mark("here", {"a": ()})
-        assert set(store.marks("here")) == {"a"}
-    finally:
-        tmp_path.chmod(0o700)
-
-
-def test_a_folder_that_cannot_be_made_leaves_marks_for_this_run(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    store = MarkStore(tmp_path / "file" / "store.sqlite3")
-    store.mark("here", {"a": (), "b": ()})
-    store.unmark("here", ["b"])
-    assert set(store.marks("here")) == {"a"}
-    assert not store.is_kept
-    (notice,) = store.take_notices()
-    assert "this run only" in notice
-    assert str(tmp_path / "file" / "store.sqlite3") in notice
-
-
-def test_a_newer_file_is_left_alone(path: Path) -> None:
-    MarkStore(path).mark("here", {"a": ()})
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    store = MarkStore(path)
-    store.mark("here", {"b": ()})
-    assert set(store.marks("here")) == {"b"}
-    assert "newer locklens" in store.take_notices()[0]
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT change_id FROM marks").fetchall() == [("a",)]
-
-
-def test_several_processes_at_once_lose_nothing(path: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path; from locklens.storage.preferences import MarkStore\n"
-        "store = MarkStore(Path(sys.argv[1]))\n"
-        "for number in range(25): store.mark('here', {f'{sys.argv[2]}-{number}': ()})\n"
-        "print(*store.take_notices()); sys.exit(not store.is_kept)"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-c", program, str(path), str(number)], env=environment, stdout=subprocess.PIPE
-        )
-        for number in range(4)
-    ]
-    assert [run.communicate()[0].strip() for run in runs] == [b""] * 4
-    assert [run.returncode for run in runs] == [0] * 4
-    assert len(MarkStore(path).marks("here")) == 100
 
 
 def test_it_lies_in_the_data_folder_not_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
