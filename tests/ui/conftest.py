@@ -508,10 +508,10 @@ def serving() -> type[ServingSource]:
 
 
 @pytest.fixture
-def app_of(tmp_path: Path) -> Callable[[ServingSource | Review], LockLensApp]:
-    def build(source: ServingSource | Review) -> LockLensApp:
+def app_of(tmp_path: Path) -> Callable[..., LockLensApp]:
+    def build(source: ServingSource | Review, view: str = "review") -> LockLensApp:
         own = ServingSource(source) if isinstance(source, Review) else source
-        return LockLensApp(own, store_path=tmp_path / "store.sqlite3")
+        return LockLensApp(own, view, store_path=tmp_path / "store.sqlite3")
 
     return build
 
@@ -628,14 +628,14 @@ Running = Callable[..., AbstractAsyncContextManager[Driver]]
 
 
 @pytest.fixture
-def running(app_of: Callable[[ServingSource | Review], LockLensApp]) -> Running:
+def running(app_of: Callable[..., LockLensApp]) -> Running:
     """Runs the app on a review or a source; the driver is ready when all is read."""
 
     @asynccontextmanager
     async def run(
-        what: ServingSource | Review, *, size: tuple[int, int] = (120, 40), settled: bool = True
+        what: ServingSource | Review, view: str = "review", *, size: tuple[int, int] = (120, 40), settled: bool = True
     ) -> AsyncIterator[Driver]:
-        app = app_of(what)
+        app = app_of(what, view)
         async with app.run_test(size=size, notifications=True) as pilot:
             driver = Driver(app, pilot)
             if settled:

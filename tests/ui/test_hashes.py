@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from ui.conftest import Driver, Samples, ServingSource, digest, until
+from ui.conftest import Driver, Running, Samples, ServingSource, digest, until
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.demo.faults import Faults
@@ -131,16 +133,18 @@ class HashesDriver(Driver):
         await self.pilot.pause()
 
 
-Opened = Callable[..., LockLensApp]
+Opened = Callable[..., AbstractAsyncContextManager[HashesDriver]]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Opened:
-    def build(source: ServingSource | Review, view: str = "hashes") -> LockLensApp:
+def opened(running: Running, tmp_path: Path) -> Opened:
+    @asynccontextmanager
+    async def run(source: ServingSource | Review, view: str = "hashes", **how: Any) -> AsyncIterator[HashesDriver]:
         own = ServingSource(source, top=tmp_path) if isinstance(source, Review) else source
-        return LockLensApp(own, view, store_path=tmp_path / "store.sqlite3")
+        async with running(own, view, **how) as shown:
+            yield HashesDriver(shown.app, shown.pilot)
 
-    return build
+    return run
 
 
 # Rows and lines, without a screen
@@ -352,10 +356,7 @@ async def test_every_size_holds_without_colour(
     repository: Review, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    app = opened(repository)
-    async with app.run_test(size=(80, 24)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(repository, size=(80, 24)) as on:
         for size in ((80, 24), (100, 30), (120, 32), (200, 50), (40, 12), (20, 6)):
             await on.resize(size)
             await on.press("g")
@@ -374,10 +375,7 @@ async def test_every_size_holds_without_colour(
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (180, 40)])
 async def test_the_entries_are_pictured(repository: Review, opened: Opened, size: tuple[int, int]) -> None:
-    app = opened(repository)
-    async with app.run_test(size=size) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(repository, size=size) as on:
         await on.press("j")
         on.is_pictured("hashes")
 
@@ -388,10 +386,7 @@ async def test_v_is_offered_where_a_download_verifies_something(
 ) -> None:
     unchanged = locked(samples, "acme/open", unproven=True, offered=(LINUX, ARM) if is_offered else (LINUX,))
     source = ServingSource(replace(samples.review(samples.root("a", [unchanged])), offline=False))
-    app = opened(source)
-    async with app.run_test(size=(180, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(source, size=(180, 40)) as on:
         await on.press("j")
         assert "L lock" in on.lines[-1]
         assert ("v verify" in on.lines[-1]) == is_offered
@@ -415,10 +410,7 @@ async def test_v_is_offered_where_a_download_verifies_something(
 
 
 async def test_moving(repository: Review, opened: Opened) -> None:
-    app = opened(repository)
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(repository) as on:
         left = on.hashes.left
         for key, row in (
             ("j", 1), ("k", 0), ("G", 7), ("g", 0), ("right_square_bracket", 3), ("right_square_bracket", 6),
@@ -444,10 +436,7 @@ async def test_moving(repository: Review, opened: Opened) -> None:
 
 
 async def test_the_facts_are_shown_whenever_the_terminal_is_high_enough(repository: Review, opened: Opened) -> None:
-    app = opened(repository)
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(repository) as on:
         facts = on.hashes.facts
         lines = facts.lines
         facts.show_lines(())
@@ -456,45 +445,39 @@ async def test_the_facts_are_shown_whenever_the_terminal_is_high_enough(reposito
         facts.show_lines(lines)  # it has no width yet
         facts.display = True
         # Textual makes its map anew when a region is asked for, and posts no Resize to what stands in it before a layout.
-        app.screen._compositor._full_map_invalidated = True
+        on.app.screen._compositor._full_map_invalidated = True
         assert facts.region
         await on.settle()
         assert "direct, plugin-cache (h1 only)" in on.text
 
 
 async def test_rows_are_laid_out_for_the_width_they_are_painted_at(repository: Review, opened: Opened) -> None:
-    app = opened(repository)
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(repository) as on:
         before, left = on.lines, on.hashes.left
         left.display = False
         await on.settle()
         left.show_rows(left.rows)  # it has no width now
         left.display = True
-        app.screen._compositor._full_map_invalidated = True  # as above
+        on.app.screen._compositor._full_map_invalidated = True  # as above
         assert left.region
         await on.settle()
         assert on.lines[3:12] == before[3:12]
 
 
 async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    app = opened(repository)
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(repository) as on:
         await on.press("y")
         assert "copy: this row has no text without a path" in on.lines[-2]
         await on.choose("acme/demo")
         await on.press("y")
-        assert app.clipboard == "'registry.terraform.io/acme/demo 1.0.0'"
+        assert on.app.clipboard == "'registry.terraform.io/acme/demo 1.0.0'"
         await on.press("tab")
         await on.choose_line("+ h1:")
         await on.press("y")
-        assert app.clipboard == H1[LINUX]
+        assert on.app.clipboard == H1[LINUX]
         await on.choose_line("* linux_amd64")
         await on.press("y")
-        assert app.clipboard == f"{H1[LINUX]} {zh(LINUX, 'acme/demo')}"
+        assert on.app.clipboard == f"{H1[LINUX]} {zh(LINUX, 'acme/demo')}"
         monkeypatch.setenv("VISUAL", "none-such-editor")
         line = on.hashes.line
         assert line is not None
@@ -504,14 +487,14 @@ async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.M
         monkeypatch.delenv("DISPLAY", raising=False)
         monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
         await on.press("o")
-        assert app.clipboard == "https://registry.terraform.io/providers/acme/demo/1.0.0"
+        assert on.app.clipboard == "https://registry.terraform.io/providers/acme/demo/1.0.0"
         await on.press("x")
         assert zh(LINUX, "acme/demo") in on.said
         assert "full hashes and rules" in on.lines[-2]
         await on.press("x", "escape")
         assert zh(LINUX, "acme/demo") not in on.said
         await on.press("question_mark")
-        help_text = "\n".join(one.text for one in app.screen.query_one("#dialog LineView").lines)  # type: ignore[attr-defined]
+        help_text = "\n".join(one.text for one in on.app.screen.query_one("#dialog LineView").lines)  # type: ignore[attr-defined]
         for shown in (key.shown for group in HASHES_KEYS.groups for key in group.keys):
             assert shown in help_text
         for words in ("not-covered", "plugin-cache", 'linux_amd64 = "CI, production"', "STALE", "3/4?"):
@@ -526,20 +509,14 @@ async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.M
 
 
 async def test_every_action_of_the_table_is_one(repository: Review, opened: Opened) -> None:
-    app = opened(repository)
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(repository) as on:
         for action in (key.action for group in HASHES_KEYS.groups for key in group.keys if key.action):
             assert hasattr(on.hashes, f"action_{action.partition('(')[0]}"), action
 
 
 async def test_marks_say_what_v_and_l_are_for(samples: Samples, repository: Review, opened: Opened) -> None:
     source = ServingSource(repository, top=Path("/somewhere"))
-    app = opened(source)
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(source) as on:
         await on.choose("acme/demo")
         await on.press("space")
         assert "marked 1 entry for v, p and L" in on.lines[-2]
@@ -580,14 +557,11 @@ async def test_the_row_is_meant_where_nothing_is_marked(samples: Samples, reposi
         return (replace(root, changes=(whole, *root.changes[1:])),)
 
     source = ServingSource(repository, top=Path("/somewhere"), proving=work)
-    app = opened(source)
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(source) as on:
         await on.choose("acme/open")
         assert "1 of 5" in on.text
         await on.press("v")
-        await until(on, lambda: proven == [True] and not isinstance(app.screen, ProveDialog))
+        await until(on, lambda: proven == [True] and not isinstance(on.app.screen, ProveDialog))
         await on.pilot.pause()
         assert source.proofs == [{("infra/stage/.terraform.lock.hcl", samples.address("acme/open"))}]
         row = on.hashes.left.current
@@ -597,10 +571,7 @@ async def test_the_row_is_meant_where_nothing_is_marked(samples: Samples, reposi
 
 async def test_l_plans_what_is_missing(repository: Review, opened: Opened, tmp_path: Path) -> None:
     source = ServingSource(repository, top=tmp_path)
-    app = opened(source)
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(source) as on:
         await on.choose("acme/demo")
         assert "L lock" in on.lines[-1]
         await on.choose("acme/whole")
@@ -611,7 +582,7 @@ async def test_l_plans_what_is_missing(repository: Review, opened: Opened, tmp_p
         await on.choose("acme/demo")
         await on.press("L")
         await until(on, lambda: bool(source.operations))
-        assert isinstance(app.screen, PreviewScreen)
+        assert isinstance(on.app.screen, PreviewScreen)
         (operation,) = source.operations
         assert isinstance(operation, Lock)
         assert operation.platforms == (Platform.parse(MAC),)
@@ -623,28 +594,23 @@ async def test_what_is_known_does_not_wait_for_a_second_reading(
     repository: Review, opened: Opened, tmp_path: Path
 ) -> None:
     """After a Preview that hashed packages all is read anew, while the entries stand on the screen."""
-    app = opened(ServingSource(repository, top=tmp_path))
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(ServingSource(repository, top=tmp_path)) as on:
         await on.choose("acme/demo")
-        screen = app.screen
+        screen = on.app.screen
         assert isinstance(screen, HashesScreen)
         screen.loader.progress = Reading(0)
         await on.press("v")
         assert "still reading" not in on.text
-        await until(on, lambda: app.screen is screen)  # The dialog closes when its thread found nothing to download.
+        await until(on, lambda: on.app.screen is screen)  # The dialog closes when its thread found nothing to download.
         screen.loader.progress = Reading(0)
         await on.press("L")
-        await until(on, lambda: isinstance(app.screen, PreviewScreen))
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen))
 
 
 async def test_what_is_still_asked_about_waits(repository: Review, opened: Opened, tmp_path: Path) -> None:
     gate = threading.Event()
     source = ServingSource(repository, gate=gate, top=tmp_path)
-    app = opened(source)
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
+    async with opened(source, settled=False) as on:
         await until(on, lambda: "0 of 4" in on.text and "… of " in on.text)
         assert "verdict" not in on.text
         await on.choose("acme/open")
@@ -664,9 +630,7 @@ async def test_what_is_said_of_a_key_that_came_too_early_stays_and_then_says_tha
     repository: Review, opened: Opened, tmp_path: Path
 ) -> None:
     gate = threading.Event()
-    app = opened(ServingSource(repository, gate=gate, top=tmp_path))
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
+    async with opened(ServingSource(repository, gate=gate, top=tmp_path), settled=False) as on:
         await until(on, lambda: "0 of 4" in on.text and "… of " in on.text)
         await on.choose("acme/open")
         await on.press("v")
@@ -686,10 +650,7 @@ async def test_what_is_said_of_a_key_that_came_too_early_stays_and_then_says_tha
 
 async def test_asking_again_and_export(repository: Review, opened: Opened, tmp_path: Path) -> None:
     source = ServingSource(repository, top=tmp_path)
-    app = opened(source)
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(source) as on:
         await on.press("r")
         await on.settle()
         assert len(source.opened) == 2
@@ -699,24 +660,20 @@ async def test_asking_again_and_export(repository: Review, opened: Opened, tmp_p
 
 
 async def test_nothing_is_locked(samples: Samples, opened: Opened) -> None:
-    app = opened(samples.review())
-    async with app.run_test(size=(80, 24)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(samples.review(), size=(80, 24)) as on:
         assert "No provider is locked here (lock files that git ignores are not read)." in on.text
         for key in ("j", "enter", "tab", "y", "o", "e", "space", "a", "v", "L", "x", "w", "n", "bracketleft", "r"):
             await on.press(key)
 
 
 async def test_an_error_is_shown(opened: Opened) -> None:
-    app = opened(ServingSource(error=LockLensError("HEAD:locklens.toml:2: unknown key", hint="mend it")))
-    async with app.run_test(size=(80, 24)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with opened(
+        ServingSource(error=LockLensError("HEAD:locklens.toml:2: unknown key", hint="mend it")), size=(80, 24)
+    ) as on:
         assert "HEAD:locklens.toml:2: unknown key" in on.text
         assert "mend it" in on.text
         await on.press("q")
-    assert app.return_value == 2
+    assert on.app.return_value == 2
 
 
 async def test_hostile_text(samples: Samples, opened: Opened) -> None:
@@ -736,10 +693,7 @@ async def test_hostile_text(samples: Samples, opened: Opened) -> None:
     )
     lock_lines.hashes_text(review)
     for size in ((160, 60), (80, 24)):
-        app = opened(review)
-        async with app.run_test(size=size) as pilot:
-            on = HashesDriver(app, pilot)
-            await on.settle()
+        async with opened(review, size=size) as on:
             seen = ""
             for _ in range(len(on.hashes.left.rows)):
                 await on.press("enter")

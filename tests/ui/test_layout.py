@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ui.conftest import Running, Samples
-    from ui.test_hashes import Opened
 
 
 SIZES = [(80, 24), (100, 30), (120, 40), (140, 45), (200, 60)]
@@ -45,15 +44,6 @@ TARGET = "4.0.0-beta.20261123.12"
 
 
 # Panes
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Opened:
-    def build(source: ServingSource | Review) -> LockLensApp:
-        own = ServingSource(source, top=tmp_path) if isinstance(source, Review) else source
-        return LockLensApp(own, "hashes", store_path=tmp_path / "store.sqlite3")
-
-    return build
 
 
 @pytest.fixture(scope="module")
@@ -307,12 +297,10 @@ def test_other_proof_or_hashes_are_another_row(samples: Samples) -> None:
         assert all(len(row.subjects) == 1 for row in hash_rows(review))
 
 
-async def test_keys_act_on_every_root_of_an_entry(samples: Samples, alike: Review, opened: Opened) -> None:
+async def test_keys_act_on_every_root_of_an_entry(samples: Samples, alike: Review, running: Running) -> None:
     source = ServingSource(alike, top=Path("/somewhere"))
-    app = opened(source)
-    async with app.run_test(size=(140, 45)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+    async with running(source, "hashes", size=(140, 45)) as shown:
+        on = HashesDriver(shown.app, shown.pilot)
         await on.press("j")
         assert "acme/demo ×3" in on.text
         assert "the same version and hashes in 3 roots: infra/" in on.said
@@ -351,12 +339,9 @@ def test_what_nobody_signed_is_never_in_the_colour_of_the_verified(samples: Samp
     assert any(span.role is Role.GOOD for one in lines for span in one.spans)
 
 
-async def test_help_calls_only_signed_and_computed_hashes_verified(alike: Review, opened: Opened) -> None:
-    app = opened(alike)
-    async with app.run_test(size=(120, 60)) as pilot:
-        on = HashesDriver(app, pilot)
-        await on.settle()
+async def test_help_calls_only_signed_and_computed_hashes_verified(alike: Review, running: Running) -> None:
+    async with running(alike, "hashes", size=(120, 60)) as on:
         await on.press("question_mark")
-        said = "\n".join(line.text for line in app.screen.query(LineView).last().lines)
+        said = "\n".join(line.text for line in on.app.screen.query(LineView).last().lines)
         assert "5 of 10 locked hashes are not verified: their proof is not signed or computed" in said
         assert "computed or reported" not in said
