@@ -115,6 +115,7 @@ def own_home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     home.mkdir()
     for name in ("HOME", "USERPROFILE", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(home))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_TEMPLATE_DIR", "")  # its thirteen sample hooks are most of what a new repository costs
     for name in _SETTINGS:
         monkeypatch.delenv(name, raising=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kit.git import git
-from kit.repositories import commit
+from kit.repositories import commit, repository
 
 LOCK = ".terraform.lock.hcl"
 ZH = ["zh:" + digit * 64 for digit in "0123"]
@@ -27,7 +27,6 @@ EDITED = lock("5.2.0", *ZH[:2])
 
 def with_an_edit(folder: Path) -> None:
     """Lay a repository whose branch `pr` is checked out and has the edit."""
-    git(folder, "init", "-q")
-    commit(folder, {f"infra/prod/{LOCK}": OLD})
+    repository(folder, {f"infra/prod/{LOCK}": OLD})
     git(folder, "checkout", "-qb", "pr")
     commit(folder, {f"infra/prod/{LOCK}": EDITED})

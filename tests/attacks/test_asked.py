@@ -12,9 +12,10 @@ from typing import NamedTuple
 import pytest
 import trustme
 from kit.effort import some
+from kit.git import git
 from kit.loopback import server_context, write_authority
 from kit.registries import lead_to
-from kit.repositories import copy_of
+from kit.repositories import commit, copy_of
 from ui.conftest import Driver, until
 
 from locklens.cli.main import main
@@ -52,9 +53,9 @@ class Registries(NamedTuple):
     def lay_branches(self, top: Path) -> None:
         """Makes the branch `main`, and a stranger's branch `pr` that moves a provider to the stranger's registry."""
         place = Place(top, self)
-        place.git("init", "-q", "-b", "main")
+        git(top, "init", "-q")
         place.commit(HOME, OF_THE_BASE)
-        place.git("checkout", "-q", "-b", "pr")
+        git(top, "checkout", "-q", "-b", "pr")
         place.commit(self.host, OF_THE_CHANGE)
 
 
@@ -67,19 +68,15 @@ class Place:
         self._stranger = registries.stranger
         self._before = len(self._stranger.requests)
 
-    def git(self, *words: str) -> None:
-        command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]
-        subprocess.run(command, cwd=self.top, check=True, capture_output=True)
-
     def commit(self, host: str, policy: str) -> None:
-        (self.top / "infra").mkdir(exist_ok=True)
         source = f'demo = {{ source = "{host}/acme/demo" }}'
-        (self.top / "infra/main.tf").write_text(f"terraform {{\n  required_providers {{\n    {source}\n  }}\n}}\n")
         lock = lock_file(SampleLock(f"{host.partition(':')[0]}/acme/demo", "1.0.0"))
-        (self.top / LOCK).write_bytes(lock.replace(b'"localhost/', f'"{host}/'.encode()))
-        (self.top / POLICY_FILE).write_text(policy)
-        self.git("add", ".")
-        self.git("commit", "-qm", host)
+        files: dict[str, bytes | str] = {
+            "infra/main.tf": f"terraform {{\n  required_providers {{\n    {source}\n  }}\n}}\n",
+            LOCK: lock.replace(b'"localhost/', f'"{host}/'.encode()),
+            POLICY_FILE: policy,
+        }
+        commit(self.top, files)
 
     @property
     def asked(self) -> list[str]:
@@ -168,7 +165,7 @@ def test_why_asks_whom_the_review_of_the_same_files_asks(place: Place, capsys: p
 def test_why_reads_no_base_for_a_registry_that_is_asked_anyway(
     place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place.git("checkout", "-q", "main")
+    git(place.top, "checkout", "-q", "main")
     monkeypatch.setattr(explain_provider, "_base_hosts", lambda *_: pytest.fail("the base is read"))
     _, text = said(capsys, "why", "demo", "--format", "text")
     assert "1.1.0" in text
@@ -215,7 +212,7 @@ def test_a_tag_does_not_take_the_place_of_the_base(
     place: Place, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     """Tags follow a fetch from a fork, and git prefers them to branches."""
-    place.git("tag", "main", "pr")
+    git(place.top, "tag", "main", "pr")
     told = refused(capsys, *words)
     assert "is ambiguous: main is the name of refs/tags/main and refs/heads/main" in told
     assert "use the full name, as in refs/heads/main" in told
@@ -223,21 +220,21 @@ def test_a_tag_does_not_take_the_place_of_the_base(
 
 
 def test_a_full_reference_is_taken_for_itself(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    place.git("tag", "main", "pr")
+    git(place.top, "tag", "main", "pr")
     _, text = said(capsys, "review", "refs/heads/main", "--format", "text")
     assert "moved from" in text
     # A tag may be called that, too.
-    place.git("tag", "refs/remotes/up/main", "pr")
+    git(place.top, "tag", "refs/remotes/up/main", "pr")
     told = refused(capsys, "review", "refs/remotes/up/main", "--format", "text")
     assert "there is no refs/remotes/up/main, and git would take refs/tags/refs/remotes/up/main for it" in told
-    place.git("update-ref", "refs/remotes/up/main", "refs/heads/main")
+    git(place.top, "update-ref", "refs/remotes/up/main", "refs/heads/main")
     _, text = said(capsys, "review", "refs/remotes/up/main", "--format", "text")
     assert "moved from" in text
 
 
 def test_what_git_describe_prints_is_no_ambiguous_name(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    place.git("tag", "-a", "v1", "-m", "v1", "main")
-    place.git("branch", "main-line/deep", "main")
+    git(place.top, "tag", "-a", "v1", "-m", "v1", "main")
+    git(place.top, "branch", "main-line/deep", "main")
     found = subprocess.run(
         ["git", "describe", "--long", "main"], cwd=place.top, check=True, capture_output=True, text=True
     )
@@ -247,8 +244,8 @@ def test_what_git_describe_prints_is_no_ambiguous_name(place: Place, capsys: pyt
 
 
 def test_a_tag_does_not_take_the_place_of_a_remotes_branch(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    place.git("update-ref", "refs/remotes/origin/main", "main")
-    place.git("tag", "origin/main", "pr")
+    git(place.top, "update-ref", "refs/remotes/origin/main", "main")
+    git(place.top, "tag", "origin/main", "pr")
     told = refused(capsys, "review", "origin/main", "--merge-base", "--format", "text")
     assert "refs/tags/origin/main and refs/remotes/origin/main" in told
     assert "as in refs/remotes/origin/main" in told
@@ -256,18 +253,16 @@ def test_a_tag_does_not_take_the_place_of_a_remotes_branch(place: Place, capsys:
 
 def test_a_tag_does_not_take_the_place_of_a_commit(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     whole = subprocess.run(["git", "rev-parse", "main"], cwd=place.top, check=True, capture_output=True, text=True)
-    commit = whole.stdout.strip()
-    for name in (commit[:8], f"v1-3-g{commit[:8]}"):
-        place.git("tag", name, "pr")
+    head = whole.stdout.strip()
+    for name in (head[:8], f"v1-3-g{head[:8]}"):
+        git(place.top, "tag", name, "pr")
         told = refused(capsys, "review", name, "--format", "text")
-        assert (
-            f"{name} is ambiguous: {commit[:8]} abbreviates an object's id, and refs/tags/{name} has the name" in told
-        )
-    place.git("tag", commit, "pr")
-    _, text = said(capsys, "review", commit, "--format", "text")
+        assert f"{name} is ambiguous: {head[:8]} abbreviates an object's id, and refs/tags/{name} has the name" in told
+    git(place.top, "tag", head, "pr")
+    _, text = said(capsys, "review", head, "--format", "text")
     assert "moved from" in text
     # A name of hexadecimal digits is as good as another where no object has it.
-    place.git("branch", "deadbeef", "main")
+    git(place.top, "branch", "deadbeef", "main")
     _, text = said(capsys, "review", "deadbeef", "--format", "text")
     assert "moved from" in text
 
@@ -278,13 +273,13 @@ def test_a_tag_does_not_take_the_place_of_a_commit(place: Place, capsys: pytest.
 def begun_early(place: Place, early: str = OF_THE_CHANGE, late: str = OF_THE_BASE) -> None:
     """Has `pr` begin before `main` had its policy, and moved away from the stranger's registry."""
     (place.top / POLICY_FILE).write_text(early)
-    place.git("commit", "-q", "--allow-empty", "-am", "x")
-    place.git("branch", "-f", "main", "pr")
-    place.git("checkout", "-q", "main")
+    git(place.top, "commit", "-q", "--allow-empty", "-am", "x")
+    git(place.top, "branch", "-f", "main", "pr")
+    git(place.top, "checkout", "-q", "main")
     place.commit(HOME, late)
-    place.git("checkout", "-q", "pr")
+    git(place.top, "checkout", "-q", "pr")
     (place.top / LOCK).write_bytes((place.top / LOCK).read_bytes().replace(b"1.0.0", b"1.1.0"))
-    place.git("commit", "-qam", "x")
+    git(place.top, "commit", "-qam", "x")
 
 
 @pytest.mark.parametrize("words", [(), ("--head", "pr"), ("--all",)], ids=" ".join)
@@ -331,9 +326,9 @@ def test_a_branch_from_before_the_policy_is_judged_by_it_without_a_note(
 
 
 def test_a_registry_that_the_base_has_now_is_asked(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    place.git("checkout", "-q", "main")
+    git(place.top, "checkout", "-q", "main")
     place.commit(place.host, OF_THE_BASE)
-    place.git("checkout", "-q", "pr")
+    git(place.top, "checkout", "-q", "pr")
     said(capsys, "review", "main", "--merge-base", "--format", "text")
     assert place.asked
 

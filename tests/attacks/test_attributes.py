@@ -8,7 +8,7 @@ import pytest
 from attacks.edited_version import EDITED, LOCK, OLD, REVIEW
 from kit.command_line import locklens
 from kit.git import git
-from kit.repositories import commit, put
+from kit.repositories import commit, put, repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,10 +22,9 @@ HIDDEN = 'locals {\n  title = "\u25a0 ${<<EOT\n}\nmodule "m" {\n  source = "../m
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """A branch `pr` at `main`, with a root whose configuration reads otherwise in another encoding."""
-    folder = tmp_path / "clone"
-    folder.mkdir()
-    git(folder, "init", "-q")
-    commit(folder, {f"infra/prod/{LOCK}": OLD, "infra/prod/main.tf": HIDDEN, "infra/m/m.tf": "# m\n"})
+    folder = repository(
+        tmp_path / "clone", {f"infra/prod/{LOCK}": OLD, "infra/prod/main.tf": HIDDEN, "infra/m/m.tf": "# m\n"}
+    )
     git(folder, "checkout", "-qb", "pr")
     return folder
 

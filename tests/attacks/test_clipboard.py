@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from kit.effort import some
+from kit.repositories import repository
 from ui.conftest import Driver, until
 
 from locklens.demo import SampleLock, lock_file
@@ -39,13 +40,8 @@ ROOTS = ("infra  prod", "$(touch PWNED)", "a;touch PWNED\ntouch PWNED\x1b[201~",
 
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    top = tmp_path / "top"
-    for root in ROOTS:
-        (top / root).mkdir(parents=True)
-        (top / root / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.1", "~> 1.4")))
-    command = ["git", "-c", "user.name=n", "-c", "user.email=e"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
-        subprocess.run([*command, *words], cwd=top, check=True)
+    lock = lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"))
+    top = repository(tmp_path / "top", {f"{root}/{LOCK}": lock for root in ROOTS})
     for root in ROOTS:
         data = (top / root / LOCK).read_bytes()
         odd = b'\n  hashes = [\n    "$(touch PWNED);`touch PWNED`\\u001b[201~:1",\n'

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from kit.effort import some
-from kit.repositories import put
+from kit.repositories import put, repository
 
 LOCK = ".terraform.lock.hcl"
 MARKS = "a" + "\u0301" * 250_000 + "\u0327" * 250_000
@@ -31,12 +31,8 @@ def locklens(folder: Path, *words: str, megabytes: int = 1500) -> subprocess.Com
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=HANGS)
 
 
-def repository(folder: Path, base: dict[str, str], head: dict[str, str]) -> Path:
-    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
-        put(folder, base)
-        subprocess.run([*git, *words], cwd=folder, check=True, capture_output=True)
-    put(folder, head)
+def changed(folder: Path, base: dict[str, str], head: dict[str, str]) -> Path:
+    put(repository(folder, base), head)
     return folder
 
 
@@ -51,7 +47,7 @@ def repository(folder: Path, base: dict[str, str], head: dict[str, str]) -> Path
 )
 def test_a_lock_file_of_combining_characters(tmp_path: Path, text: str) -> None:
     base = {f"a/{LOCK}": ENTRY.format(""), "a/main.tf": 'provider "aws" {}\n'}
-    folder = repository(tmp_path, base, {f"a/{LOCK}": text})
+    folder = changed(tmp_path, base, {f"a/{LOCK}": text})
     done = locklens(folder, "review", "--offline", "--format", "text")
     assert done.returncode == 1, done.stderr
     told = done.stdout[:500]
@@ -71,9 +67,7 @@ def test_a_lock_file_of_combining_characters(tmp_path: Path, text: str) -> None:
     ids=["string", "heredoc", "template", "label", "json"],
 )
 def test_a_configuration_of_combining_characters(tmp_path: Path, name: str, text: str, line: int) -> None:
-    folder = repository(
-        tmp_path, {LOCK: ENTRY.format(""), "main.tf": 'provider "aws" {}\n'}, {"main.tf": "", name: text}
-    )
+    folder = changed(tmp_path, {LOCK: ENTRY.format(""), "main.tf": 'provider "aws" {}\n'}, {"main.tf": "", name: text})
     done = locklens(folder, "why", "aws", "--offline")
     told, errors = done.stdout[:1000], done.stderr[-1000:]
     assert f"the error at {name}:{line}: " in told
@@ -97,7 +91,7 @@ def test_a_configuration_of_combining_characters(tmp_path: Path, name: str, text
 def test_modules_times_what_is_in_them(tmp_path: Path, module: str, calls: int) -> None:
     """Some 300 KB of text once took gigabytes: what a module requires was listed for each of its calls."""
     main = "".join(f'module "m{number}" {{ source = "./m" }}\n' for number in range(calls))
-    folder = repository(
+    folder = changed(
         tmp_path, {LOCK: ENTRY.format(""), "main.tf": 'provider "aws" {}\n'}, {"main.tf": main, "m/m.tf": module}
     )
     for words in some((("review", "--format", "text"), ("why", "aws")), 2):  # both read the same configuration

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kit.effort import effort
 from kit.registries import lead_to
+from kit.repositories import put, repository
 from msgspec.structs import replace
 
 from locklens.cli.main import main
@@ -440,14 +441,7 @@ def test_roots_above_the_bound_are_not_read(tmp_path: Path, monkeypatch: pytest.
     from locklens.operations.compare import open_git
     from locklens.project import root_search
 
-    def git(*words: str) -> None:
-        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=tmp_path, check=True)
-
-    git("init", "-q")
-    git("commit", "-q", "--allow-empty", "-m", "x")
-    for name in "abc":
-        (tmp_path / name).mkdir()
-        (tmp_path / name / ".terraform.lock.hcl").write_text(HEAD)
+    put(repository(tmp_path, {}), {f"{name}/{LOCK}": HEAD for name in "abc"})
     monkeypatch.setattr(root_search, "MAX_ROOTS", 3)
     open_git(tmp_path).close()
     monkeypatch.setattr(root_search, "MAX_ROOTS", 2)
@@ -503,16 +497,8 @@ def test_long_paths(
 ) -> None:
     """The system reads a path from its start each time: to ask about each part of one is quadratic."""
     size = 28_000
-    for name, text in {LOCK: HEAD + block("a/b", [digest(0)]), **LONG_PATHS[kind](size)}.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    repository(tmp_path, {LOCK: HEAD + block("a/b", [digest(0)]), **LONG_PATHS[kind](size)})
     monkeypatch.chdir(tmp_path)
-    for words in (
-        ["init", "-q"],
-        ["add", "-A", "-f"],
-        ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "x"],
-    ):
-        subprocess.run(["git", *words], check=True)
     (tmp_path / LOCK).write_text(HEAD + block("a/b", [digest(1)]))
     asked = Asked(monkeypatch)
     for words in (["review", "HEAD"], ["review", "HEAD", "--head", "HEAD"], ["why", "a/b"], ["health"]):

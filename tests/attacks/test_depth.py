@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from kit.git import git
+from kit.repositories import repository
 
 from locklens.cli.main import main
 from locklens.project import folders
@@ -61,12 +62,8 @@ def lay(top: Path, name: str, text: str) -> None:
 
 @pytest.mark.parametrize(("name", "blocks"), [("x", False), (LOCK, True)])
 def test_a_deep_submodule_is_searched(folder: Path, run: Run, name: str, blocks: bool) -> None:
-    git(folder, "init", "-q")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "base")
-    sub = folder / "sub"
-    sub.mkdir()
-    git(sub, "init", "-q")
-    git(sub, "commit", "-q", "--allow-empty", "-m", "x")
+    repository(folder, {})
+    sub = repository(folder / "sub", {})
     lay(sub, f"{DEEP}/{name}", ENTRY)
     git(folder, "add", "sub")
     status, said = run("review", "HEAD", "--offline")
@@ -75,12 +72,8 @@ def test_a_deep_submodule_is_searched(folder: Path, run: Run, name: str, blocks:
 
 
 def test_a_submodule_that_is_too_deep_for_the_system_may_have_a_root(folder: Path, run: Run) -> None:
-    git(folder, "init", "-q")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "base")
-    sub = folder / "sub"
-    sub.mkdir()
-    git(sub, "init", "-q")
-    git(sub, "commit", "-q", "--allow-empty", "-m", "x")
+    repository(folder, {})
+    sub = repository(folder / "sub", {})
     lay(sub, "/".join(["d" * 200] * 25) + f"/{LOCK}", ENTRY)
     git(folder, "add", "sub")
     status, said = run("review", "HEAD", "--offline")
@@ -104,8 +97,7 @@ def test_what_is_too_deep_to_be_searched_is_said(folder: Path, run: Run) -> None
 
 
 def test_a_folder_that_git_cannot_open_ends_the_review_of_the_work_tree(folder: Path, run: Run) -> None:
-    git(folder, "init", "-q")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "base")
+    repository(folder, {})
     lay(folder, "/".join(["d" * 200] * 25) + "/terraform.d/plugins/x", "")
     status, said = run("review", "HEAD", "--offline")
     assert (status, "git cannot open the folder ddd" in said) == (2, True), said

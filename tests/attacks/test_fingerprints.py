@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from kit.git import git
+from kit.repositories import repository
 
 from locklens.cli.main import main
 from locklens.demo import SampleLock, lock_file
@@ -24,10 +25,7 @@ class Pull:
     def __init__(self, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.top = top
         self._capsys = capsys
-        git(top, "init", "-q", "-b", "main")
-        self.write(LOCK, VALID)
-        git(top, "add", ".")
-        git(top, "commit", "-qm", "x")
+        repository(top, {LOCK: VALID})
 
     def write(self, path: str, data: bytes) -> None:
         (self.top / path).parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from attacks.edited_version import EDITED, LOCK, OLD, REVIEW, ZH, lock, with_an_
 from kit.command_line import locklens
 from kit.effort import effort
 from kit.git import git
-from kit.repositories import commit, copy_of, put
+from kit.repositories import commit, copy_of, put, repository
 from kit.waiting import LIMIT
 
 from locklens.errors import RepositoryError
@@ -44,9 +44,7 @@ def evil(tmp_path: Path) -> tuple[Path, Path]:
 
 def pretend(folder: Path, scratch: Path, configuration: str = "") -> None:
     """Makes a folder a git directory, of plain files that can be committed, in which nothing differs from `main`."""
-    scratch.mkdir()
-    git(scratch, "init", "-q")
-    commit(scratch, {path.name: path.read_text() for path in folder.iterdir() if path.is_file()})
+    repository(scratch, {path.name: path.read_text() for path in folder.iterdir() if path.is_file()})
     for name in ("HEAD", "objects", "refs", "index"):
         place = scratch / ".git" / name
         shutil.copytree(place, folder / name) if place.is_dir() else shutil.copy(place, folder / name)
@@ -579,11 +577,7 @@ def test_a_configuration_that_is_a_link_out_blocks_where_it_is_new(
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
     """A repository with a root at its top."""
-    folder = tmp_path / "other"
-    folder.mkdir()
-    git(folder, "init", "-q")
-    commit(folder, {LOCK: EDITED})
-    return folder
+    return repository(tmp_path / "other", {LOCK: EDITED})
 
 
 @HEADS
@@ -646,8 +640,7 @@ def test_patterns_that_take_git_for_ever_are_given_up(
     place.mkdir()
     git(place, "init", "-q", "-b", "main", ".")
     (place / name).write_text(f"{'**/' * 24}x{' filter=y' if name == '.gitattributes' else ''}\n")
-    git(place, "add", "-A")
-    git(place, "commit", "-qm", "one")
+    commit(place, {})
     deep = place / "/".join("a" * 24)
     deep.mkdir(parents=True)
     (deep / "y").touch()

@@ -9,7 +9,7 @@ import pytest
 from attacks.edited_version import LOCK, OLD
 from kit.command_line import locklens
 from kit.git import git
-from kit.repositories import commit, copy_of
+from kit.repositories import commit, copy_of, repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,8 +23,7 @@ UNREAD = {
 
 
 def with_a_root(folder: Path, files: dict[str, str] | None = None) -> None:
-    git(folder, "init", "-q", "-b", "main")
-    commit(
+    repository(
         folder,
         {f"live/a/{LOCK}": OLD, **{f"live/a/{name}": text for name, text in (files or {"main.tf": MAIN}).items()}},
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from kit.git import git
 from kit.registries import lead_to
+from kit.repositories import commit
 
 from locklens.cli.main import main
 from locklens.demo import SampleLock, h1, lock_file
@@ -29,8 +30,7 @@ def lay(top: Path, **roots: SampleLock | None) -> None:
         (top / name / LOCK).unlink(missing_ok=True)
         if locked is not None:
             (top / name / LOCK).write_bytes(lock_file(locked))
-    git(top, "add", "--all")
-    git(top, "commit", "-qm", "x")
+    commit(top, {})
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def judged(
     top = tmp_path / "top"
     top.mkdir()
     monkeypatch.chdir(top)
-    git(top, "init", "-q", "-b", "main")
+    git(top, "init", "-q")
     lay(top, a=OLD, b=OTHER)
     git(top, "checkout", "-q", "-b", "pr")
 

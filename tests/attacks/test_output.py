@@ -16,7 +16,7 @@ import pytest
 from kit.effort import effort, some
 from kit.git import git
 from kit.registries import lead_to
-from kit.repositories import copy_of
+from kit.repositories import copy_of, repository
 
 from locklens.cli.main import main
 from locklens.demo import SampleLock, lock_file
@@ -126,9 +126,7 @@ def hostile_repository(top: Path) -> None:
         host = OPENTOFU if number % 2 else TERRAFORM
         (folder / "main.tf").write_text(configuration(host), newline="")
         (folder / LOCK).write_bytes(lock_file(SampleLock(f"{host}/acme/demo", "1.0.0", "~> 1.0")))
-    git(top, "init", "-q")
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "first")
+    repository(top, {})
     for name in FOLDERS:
         (top / name / LOCK).write_bytes(hostile((top / name / LOCK).read_bytes()))
 

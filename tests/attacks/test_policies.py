@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from kit.git import git
 from kit.registries import lead_to
+from kit.repositories import commit
 from kit.schemas import validate
 
 from locklens.cli.main import main
@@ -52,8 +53,7 @@ class Repository:
             (self.top / POLICY_FILE).write_text(policy)
         if lock is not None:
             (self.top / LOCK).write_bytes(lock)
-        git(self.top, "add", "--all")
-        git(self.top, "commit", "-qm", "x", "--allow-empty")
+        commit(self.top, {})
 
     def commit_to_main(self, policy: str) -> None:
         """Commits a policy to `main`, and leaves `pr` where it branched off."""

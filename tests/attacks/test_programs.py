@@ -49,7 +49,7 @@ def test_what_git_starts_is_not_of_the_repository(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str
 ) -> None:
     commit(clone, {".gitattributes": "*.tf filter=lfs\n"})
-    with Path(os.environ["GIT_CONFIG_GLOBAL"]).open("a") as settings:
+    with (Path.home() / ".gitconfig").open("a") as settings:
         settings.write('[filter "lfs"]\n\tclean = git-lfs clean -- %f\n')
     put(clone, {"infra/prod/main.tf": "# other\n"})
     git(clone, "remote", "add", "hub", "ssh://127.0.0.1:1/x.git")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 from pathlib import Path
@@ -90,7 +89,7 @@ def test_a_tracked_file_names_no_remote(hub: Hub, stranger: tuple[str, list[byte
 
 def test_the_users_own_settings_rewrite_urls(hub: Hub, tmp_path: Path) -> None:
     git(hub.clone, "remote", "set-url", "origin", "hub:remote.git")
-    with Path(os.environ["GIT_CONFIG_GLOBAL"]).open("a") as settings:
+    with (Path.home() / ".gitconfig").open("a") as settings:
         settings.write(f'[url "{hub.bare.parent}/"]\n\tinsteadOf = hub:\n')
     status, _, err = locklens(hub.clone, *REVIEW, "--pr", "12")
     assert status == 1, err

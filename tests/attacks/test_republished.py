@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from install.conftest import HOST, PLATFORMS, Place
 from kit.git import git
+from kit.repositories import repository
 from msgspec.structs import replace
 
 from locklens.cli.main import main
@@ -273,13 +274,10 @@ def test_an_entry_without_its_hashes_blocks(place: Place, run: Run) -> None:
 # Roots that move
 
 
-def repository(top: Path, *roots: str) -> None:
-    top.mkdir()
-    git(top, "init", "-q", "-b", "main")
-    for root in roots:
+def with_two_roots(top: Path) -> Path:
+    for root in ("infra/prod", "other"):
         lock(top / root, "before")
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "x")
+    return repository(top, {})
 
 
 def lock(root: Path, generation: str, *, version: str = "1.1.0") -> None:
@@ -305,8 +303,7 @@ def disagreements(top: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capt
 def test_a_root_that_moves_does_not_hide_a_republished_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
-    top = tmp_path / "top"
-    repository(top, "infra/prod", "other")
+    top = with_two_roots(tmp_path / "top")
     git(top, "rm", "-q", f"other/{LOCK}")
     git(top, "mv", "infra/prod", "infra/live")
     lock(top / "infra/live", "again")
@@ -320,8 +317,7 @@ def test_a_root_that_moves_does_not_hide_a_republished_version(
 def test_honest_moves_and_upgrades_agree_with_the_base(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    top = tmp_path / "top"
-    repository(top, "infra/prod", "other")
+    top = with_two_roots(tmp_path / "top")
     git(top, "mv", "infra/prod", "infra/live")
     lock(top / "infra/live", "before", version="1.2.0")
     lock(top / "new", "before")

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from kit.git import git
 from kit.registries import lead_to
+from kit.repositories import commit, repository
 from msgspec.structs import replace
 from ui.conftest import Driver, until
 
@@ -88,20 +89,11 @@ def registry() -> Iterator[Passing]:
 def top(tmp_path: Path, registry: Passing, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository in which `main` has demo 1.0.0 locked."""
     lead_to(monkeypatch, registry, tmp_path)
-    top = tmp_path / "top"
-    top.mkdir()
-    git(top, "init", "-q", "-b", "main")
-    (top / "main.tf").write_text(requires("acme/demo"))
-    (top / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0", ">= 1.0.0")))
-    commit(top)
+    lock = lock_file(SampleLock(DEMO, "1.0.0", ">= 1.0.0"))
+    top = repository(tmp_path / "top", {"main.tf": requires("acme/demo"), LOCK: lock})
     git(top, "checkout", "-q", "-b", "pr")
     monkeypatch.chdir(top)
     return top
-
-
-def commit(top: Path) -> None:
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "x")
 
 
 def run(*words: str) -> int:
@@ -134,7 +126,7 @@ def test_another_versions_signature_vouches_for_nothing(
     top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (top / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0", ">= 1.0.0", hashes_of="1.0.0")))
-    commit(top)
+    commit(top, {})
     registry.passed_off = ("1.2.0", "1.0.0")
     found = Reviewed(capsys)
     assert (found.status, found.document["summary"]["verdict"]) == (1, "block")
@@ -171,7 +163,7 @@ def test_names_of_a_registrys_own_are_taken_as_they_are(
     registry.renamed = "acme-build-of-"
     assert run("upgrade", "demo=1.2.0") == 0
     assert b'"1.2.0"' in (top / LOCK).read_bytes()
-    commit(top)
+    commit(top, {})
     found = Reviewed(capsys)
     assert (found.status, found.document["summary"]["verdict"]) == (0, "ok")
     assert "LK033" not in found.findings
@@ -275,11 +267,11 @@ def test_where_a_branch_begins_does_not_choose_the_judge(
     registry.faults = Faults((FaultRule(Fault.BAD_TRUST_SIGNATURE, DEMO, "1.2.0"),))
     data = (top / LOCK).read_bytes()
     flip(top)
-    commit(top)
+    commit(top, {})
     git(top, "branch", "-f", "main")
     git(top, "checkout", "-q", "main")
     (top / LOCK).write_bytes(data)
-    commit(top)
+    commit(top, {})
     git(top, "checkout", "-q", "pr")
     (top / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0", ">= 1.0.0")))
     flip(top)
@@ -340,7 +332,7 @@ def move(top: Path, host: str, *, hashes: bool = True) -> None:
             b'"corp.example/', f'"{host}/'.encode()
         )
     (top / LOCK).write_bytes(lock)
-    commit(top)
+    commit(top, {})
 
 
 def test_a_provider_that_moves_to_a_stranger_blocks(
@@ -428,7 +420,7 @@ def test_packages_that_come_along_block(top: Path, capsys: pytest.CaptureFixture
     bring(top)
     bring(top, "Terraform.d/plugins/x")
     if is_committed:
-        commit(top)
+        commit(top, {})
     found = Reviewed(capsys, *(("--head", "pr") if is_committed else ()))
     assert (found.status, found.severities) == (1, {"LK036": "block"})
     assert found.findings["LK036"]["message"] == (
@@ -442,22 +434,22 @@ def test_a_link_to_packages_blocks(top: Path, capsys: pytest.CaptureFixture[str]
     place = top / link
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to("../" * link.count("/") + "docs")
-    commit(top)
+    commit(top, {})
     assert Reviewed(capsys, "--head", "pr").severities == {"LK036": "block"}
     git(top, "branch", "-f", "main", "pr")
     bring(top, "docs/plugins/acme" if link == "terraform.d" else "docs/acme")
-    commit(top)
+    commit(top, {})
     assert Reviewed(capsys, "--head", "pr").severities == {"LK036": "block"}, "through the link"
 
 
 def test_packages_that_were_there_or_go_are_no_finding(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bring(top)
     bring(top, "terraform.d/plugins/other")
-    commit(top)
+    commit(top, {})
     git(top, "branch", "-f", "main", "pr")
     git(top, "rm", "-q", "terraform.d/plugins/other")
     (top / "main.tf").write_text(requires("acme/demo") + "# changed\n")
-    commit(top)
+    commit(top, {})
     assert Reviewed(capsys).severities == {}
 
 
@@ -467,18 +459,18 @@ def test_an_h1_that_admits_packages_of_the_repository_is_no_mere_information(
     locked = lock_file(SampleLock(DEMO, "1.2.0", ">= 1.0.0")).decode()
     forged = f'"h1:{b64encode(bytes(32)).decode()}",\n    '
     (top / LOCK).write_text(locked.replace('"zh:', f'{forged}"zh:', 1))
-    commit(top)
+    commit(top, {})
     assert Reviewed(capsys, "--head", "pr").severities["LK027"] == "info"
     package = f".terraform/providers/{DEMO}/1.2.0/{SYSTEM}/terraform-provider-demo_v1.2.0_x5"
     bring(top, package)
     git(top, "add", "-f", package)
-    commit(top)
+    commit(top, {})
     found = Reviewed(capsys, "--head", "pr")
     assert (found.severities["LK027"], found.severities["LK036"]) == ("block", "block")
     git(top, "checkout", "-q", "main")
     bring(top, package)
     git(top, "add", "-f", package)
-    commit(top)
+    commit(top, {})
     for words in (["--head", "pr"], ["--head", "pr", "--merge-base"]):
         brings = "--merge-base" in words
         assert Reviewed(capsys, *words).severities["LK027"] == ("block" if brings else "warn")

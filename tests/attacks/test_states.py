@@ -9,7 +9,7 @@ import pytest
 from attacks.edited_version import LOCK, OLD, REVIEW
 from kit.command_line import locklens
 from kit.git import git
-from kit.repositories import commit, copy_of
+from kit.repositories import commit, copy_of, repository
 
 ROOT = "infra/prod"
 MAIN = 'terraform {{\n  backend "local" {{{}}}\n  required_providers {{\n    aws = {{ source = "hashicorp/aws" }}\n  }}\n}}\n'
@@ -20,8 +20,7 @@ SIDES = [("main",), ("main", "--merge-base"), ("main", "--head", "pr"), ("main",
 
 
 def with_a_root(folder: Path, backend: str = "") -> None:
-    git(folder, "init", "-q")
-    commit(folder, {f"{ROOT}/{LOCK}": OLD, f"{ROOT}/main.tf": MAIN.format(backend), f"other/{LOCK}": OLD})
+    repository(folder, {f"{ROOT}/{LOCK}": OLD, f"{ROOT}/main.tf": MAIN.format(backend), f"other/{LOCK}": OLD})
     git(folder, "checkout", "-qb", "pr")
 
 

@@ -9,7 +9,7 @@ import pytest
 from attacks.edited_version import LOCK, OLD, REVIEW, ZH, lock
 from kit.command_line import locklens
 from kit.git import git
-from kit.repositories import commit, copy_of
+from kit.repositories import commit, copy_of, repository
 
 ROOT = "infra/prod"
 SIDES = [("main",), ("main", "--merge-base"), ("main", "--head", "pr"), ("main", "--staged")]
@@ -46,8 +46,7 @@ HIDDEN = {
 
 
 def with_a_root(folder: Path) -> None:
-    git(folder, "init", "-q")
-    commit(folder, {f"{ROOT}/{LOCK}": OLD, f"{ROOT}/main.tf": main()})
+    repository(folder, {f"{ROOT}/{LOCK}": OLD, f"{ROOT}/main.tf": main()})
     git(folder, "checkout", "-qb", "pr")
 
 
@@ -139,8 +138,7 @@ def test_what_is_locked_is_listed_with_a_note(tmp_path: Path, command: str) -> N
 
 @pytest.mark.parametrize("line", ['version = "~> 5.1"', 'version = "5.1.0, < 6.0.0"', "# no version"])
 def test_an_entry_that_the_base_has_without_a_version_is_judged(tmp_path: Path, line: str) -> None:
-    git(tmp_path, "init", "-q")
-    commit(tmp_path, {f"{ROOT}/{LOCK}": OLD.replace('version = "5.1.0"', line), f"{ROOT}/main.tf": main()})
+    repository(tmp_path, {f"{ROOT}/{LOCK}": OLD.replace('version = "5.1.0"', line), f"{ROOT}/main.tf": main()})
     commit(tmp_path, {f"{ROOT}/{LOCK}": lock("5.1.0", *ZH[1:3])})
     status, out, _ = locklens(tmp_path, "review", "HEAD~..HEAD", "--offline", "--format", "json")
     (change,) = [change for root in json.loads(out)["roots"] for change in root["changes"]]
@@ -179,8 +177,7 @@ BROKEN = OLD.replace('version = "5.1.0"', "version = {{")
 def test_an_old_side_that_cannot_be_read_is_told_of_once_and_as_such(
     tmp_path: Path, files: dict[str, str | None], severity: str, words: str
 ) -> None:
-    git(tmp_path, "init", "-q")
-    commit(tmp_path, {f"{ROOT}/{LOCK}": BROKEN})
+    repository(tmp_path, {f"{ROOT}/{LOCK}": BROKEN})
     for path in [path for path, text in files.items() if text is None]:
         git(tmp_path, "rm", "-q", path)
     commit(tmp_path, {path: text for path, text in files.items() if text is not None})

@@ -15,7 +15,7 @@ from attacks.test_states import ADDRESS, MAIN, ROOT, STATE, with_a_root
 from kit.command_line import locklens
 from kit.effort import some
 from kit.git import git
-from kit.repositories import commit, copy_of, put
+from kit.repositories import commit, copy_of, put, repository
 
 SHORT = STATE.replace('"instances": []', '"instances": [{"schema_version": 0, "attributes": {"x": 1}}]')
 FIRST = '{"version": 4, '
@@ -114,10 +114,10 @@ def test_a_state_that_git_ignores_is_no_part_of_the_change(tmp_path: Path) -> No
 
 
 def test_a_pointer_of_this_machine_hides_no_state(tmp_path: Path) -> None:
-    folder = tmp_path / "clone"
-    folder.mkdir()
-    git(folder, "init", "-q")
-    commit(folder, {f"{ROOT}/{LOCK}": OLD, f"{ROOT}/main.tf": 'provider "aws" {}\n', ".gitignore": ".terraform\n"})
+    folder = repository(
+        tmp_path / "clone",
+        {f"{ROOT}/{LOCK}": OLD, f"{ROOT}/main.tf": 'provider "aws" {}\n', ".gitignore": ".terraform\n"},
+    )
     git(folder, "checkout", "-qb", "pr")
     commit(folder, {f"{ROOT}/terraform.tfstate": STATE})
     put(folder, {f"{ROOT}/.terraform/terraform.tfstate": '{"version": 3, "backend": {"type": "s3"}}'})
@@ -160,8 +160,7 @@ DEEP = f"x = {'[' * 102}{']' * 102}\n"
 
 
 def with_a_tofu_root(folder: Path) -> None:
-    git(folder, "init", "-q")
-    commit(folder, {f"{ROOT}/{LOCK}": TOFU, f"{ROOT}/main.tf": MAIN.format(""), f"{ROOT}/x.tofu": CALL})
+    repository(folder, {f"{ROOT}/{LOCK}": TOFU, f"{ROOT}/main.tf": MAIN.format(""), f"{ROOT}/x.tofu": CALL})
     commit(folder, {"mod/a/main.tf": "#\n", "mod/b/main.tf": OTHER})
     git(folder, "checkout", "-qb", "pr")
 
@@ -210,10 +209,7 @@ BACKEND = 'variable "p" {\n  default = "a"\n}\nterraform {\n  backend "local" {\
     [('"${var.p}.json"', "LK006"), ("var.p", "LK006"), ('format("%s.json", "b")', "LK041"), ("var.q", "LK041")],
 )
 def test_a_state_in_a_place_that_is_computed(tmp_path: Path, path: str, rule: str) -> None:
-    folder = tmp_path / "clone"
-    folder.mkdir()
-    git(folder, "init", "-q")
-    commit(folder, {f"{ROOT}/{LOCK}": TOFU, f"{ROOT}/main.tf": BACKEND.replace("PATH", path)})
+    folder = repository(tmp_path / "clone", {f"{ROOT}/{LOCK}": TOFU, f"{ROOT}/main.tf": BACKEND.replace("PATH", path)})
     git(folder, "checkout", "-qb", "pr")
     name = "b" if path == "var.p" else "b.json"
     values = {f"{ROOT}/terraform.tfvars": 'p = "b"\n'}
@@ -256,9 +252,7 @@ def test_a_module_out_of_the_repository_may_lead_back(tmp_path: Path, source: st
 
 def test_a_computed_place_alone_is_no_finding(tmp_path: Path) -> None:
     folder = tmp_path / "clone"
-    folder.mkdir()
-    git(folder, "init", "-q")
-    commit(
+    repository(
         folder, {f"{ROOT}/{LOCK}": TOFU, f"{ROOT}/main.tf": BACKEND.replace("PATH", "var.q") + 'provider "aws" {}\n'}
     )
     git(folder, "checkout", "-qb", "pr")

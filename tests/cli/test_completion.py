@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from kit.effort import DIAGONAL
 from kit.git import git
-from kit.repositories import commit, copy_of, put
+from kit.repositories import copy_of, put, repository
 
 from locklens.cli.commands import COMMANDS
 from locklens.cli.main import main
@@ -109,8 +109,7 @@ CASES = {
 
 
 def lay_work(folder: Path) -> None:
-    git(folder, "init", "-q")
-    commit(folder, {"a-file": "", ".terraform.lock.hcl": LOCK, "live/app/.terraform.lock.hcl": ""})
+    repository(folder, {"a-file": "", ".terraform.lock.hcl": LOCK, "live/app/.terraform.lock.hcl": ""})
     put(folder, {"live/new/.terraform.lock.hcl": "", "live/$(touch PWNED)/.terraform.lock.hcl": ""})
     (folder / "a-folder").mkdir()
     git(folder, "tag", "v1")

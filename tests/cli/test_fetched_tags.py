@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conformance.forking import shared
 from kit.git import git
-from kit.repositories import copy_of
+from kit.repositories import commit, copy_of, repository
 
 LOCK = (
     'provider "registry.example.com/acme/demo" {{\n  version = "{}"\n  hashes = [\n    "zh:'
@@ -17,21 +17,10 @@ LOCK = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _own_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-
 def with_a_tag(folder: Path) -> None:
     """A remote whose tag `main` is the change that is checked out in the clone: the version alone was edited."""
-    work = folder / "work"
-    work.mkdir()
-    git(work, "init", "-q")
-    for version in ("1.0.0", "1.1.0"):
-        (work / ".terraform.lock.hcl").write_text(LOCK.format(version))
-        git(work, "add", "-A")
-        git(work, "commit", "-qm", version)
+    work = repository(folder / "work", {".terraform.lock.hcl": LOCK.format("1.0.0")})
+    commit(work, {".terraform.lock.hcl": LOCK.format("1.1.0")})
     git(work, "tag", "main")
     git(work, "tag", "-am", "annotated", "v1")
     git(work, "update-ref", "refs/pull/1/head", "HEAD")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conformance.forking import shared
+from kit.git import git
+from kit.repositories import put
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,9 +35,9 @@ GPG = {
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     top = tmp_path / "clone"
-    subprocess.run(["git", "init", "-q", str(top)], check=True)
-    (top / ".terraform.lock.hcl").write_text(LOCK)
-    subprocess.run(["git", "-C", str(top), "add", "-A"], check=True)
+    put(top, {".terraform.lock.hcl": LOCK})
+    git(top, "init", "-q")
+    git(top, "add", "-A")
     return top
 
 

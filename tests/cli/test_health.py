@@ -14,6 +14,7 @@ import pytest
 from kit.command_line import Run, runner
 from kit.git import git
 from kit.registries import lead_to
+from kit.repositories import commit
 from kit.schemas import validate
 from msgspec.structs import replace
 from review.test_platform_agreement import facts
@@ -368,8 +369,7 @@ def test_the_other_tool_s_host(run: Run, top: Path) -> None:
 
 def test_each_rule_about_what_is_locked_is_judged(run: Run, top: Path) -> None:
     (top / "locklens.toml").write_text(f'[trust.other]\nkeys = ["{"A1" * 20}"]\n')
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "policy")
+    commit(top, {})
     lay(top / "deployed", AWS, more=BACKEND, locked=False)
     lay(top / "old", ("elastic/ec", "0.12.2", "~> 0.12"))
     path = lay(top / "moved", AWS) / LOCK
@@ -411,8 +411,7 @@ def test_no_command_is_printed_that_ends_nothing(run: Run, top: Path) -> None:
 
 def test_the_policy_sets_severities(run: Run, top: Path) -> None:
     (top / "locklens.toml").write_text('fail_on = "info"\n[severity]\nLK037 = "block"\nLK018 = "off"\n')
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "policy")
+    commit(top, {})
     lay(top / "deployed", AWS, more=BACKEND, locked=False)
     path = lay(top / "a", AWS) / LOCK
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
@@ -608,8 +607,7 @@ def test_lock_is_not_the_fix_of_what_it_cannot_read_or_end(run: Run, top: Path) 
 def test_lock_is_not_the_fix_where_a_release_has_no_package_for_a_required_platform(run: Run, top: Path) -> None:
     root = lay(top / "a", AWS, ("hashicorp/random", "3.6.2", ">= 3.0.0"))
     (top / "locklens.toml").write_text('platforms = ["linux_amd64", "plan9_386"]\n')
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "first")
+    commit(top, {})
     by_id = {one["id"]: one for one in document(run, status=0)["checks"]}
     assert (by_id["platform-missing"]["locks"], by_id["platform-missing"]["command"]) == (1, None)
     why = (
@@ -621,8 +619,7 @@ def test_lock_is_not_the_fix_where_a_release_has_no_package_for_a_required_platf
     # Of what is not locked yet, the listed version that would be selected decides.
     (root / LOCK).write_bytes(lock_file(sample_entry(*AWS)))
     lay(top / "new", ("hashicorp/random", "", ">= 3.0.0"), more=BACKEND, locked=False)
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "second")
+    commit(top, {})
     words = (
         "registry.terraform.io/hashicorp/random: 3.7.2, which `lock` selects, has no package for plan9_386; select a"
         " version that has one, or take the platform out of locklens.toml"
@@ -704,8 +701,7 @@ def test_what_was_not_inspected_is_unknown_and_only_what_the_policy_does_not_ask
     assert (summary["ok"], summary["unknown"], summary["verdict"]) == (2, 0, "ok")
     policy = top / "locklens.toml"
     policy.write_text('toolchain = "1.22"\n')
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "policy")
+    commit(top, {})
     words = "0 of 1 locked release inspected: see locklens inspect"
     assert of("toolchain") == of("odd-platform") == of("replaced-module") == (2, words)
     assert "2 roots: 0 ok, 2 unknown, 0 worse (warn or block)" in run()[1]
@@ -723,8 +719,7 @@ def test_what_the_policy_does_not_ask_for_is_off(run: Run, top: Path) -> None:
     lay(top / "a", AWS)
     policy = top / "locklens.toml"
     policy.write_text('[severity]\nLK045 = "off"\n')
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "policy")
+    commit(top, {})
     by_policy = {
         "not-allowed": "the policy has no allow list",
         "platform-missing": "no platforms are required by the policy",
@@ -782,8 +777,7 @@ def test_of_required_platforms_the_packages_are_inspected(
 
     lay(top / "unit", AWS)
     (top / "locklens.toml").write_text('platforms = ["linux_amd64", "linux_arm64"]\n')
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "policy")
+    commit(top, {})
     for platform, expected in (("linux_amd64", [1, 1]), ("linux_arm64", [0, 0])):
         assert runner(capsys, "inspect")("aws", "--from", "5.84.0", "--platform", platform)[0] == 0
         assert unknown() == expected
@@ -807,8 +801,7 @@ def test_what_is_locked_in_a_file_that_cannot_be_read_is_not_nothing(
     (top / ".gitignore").write_text(f"{LOCK}\n")
     lay(top / "unit", AWS)
     (top / "unit/main.tf").write_text(requires(("hashicorp/aws", "~> 5.0")))
-    git(top, "add", "-A")
-    git(top, "commit", "-q", "-m", "ignored")
+    commit(top, {})
     (top / "unit/main.tf").write_text(requires(("hashicorp/aws", "~> 5.1")))
     out = runner(capsys, "hashes", "--offline")()[1]
     assert "LK037 INFO the lock file exists, and git ignores it" in out

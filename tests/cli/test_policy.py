@@ -14,6 +14,7 @@ import pytest
 from kit.command_line import Run, runner
 from kit.git import git
 from kit.registries import lead_to
+from kit.repositories import commit, repository
 
 from locklens.demo import SampleLock, lock_file
 from locklens.demo.faults import Fault, FaultRule, Faults
@@ -39,14 +40,8 @@ def registry() -> Iterator[DemoRegistry]:
 @pytest.fixture
 def top(tmp_path: Path, registry: DemoRegistry, monkeypatch: pytest.MonkeyPatch) -> Path:
     lead_to(monkeypatch, registry, tmp_path)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
-    (tmp_path / "gitconfig").write_text("[user]\n\tname = Ann Example\n")
-    top = tmp_path / "top"
-    (top / "live").mkdir(parents=True)
-    git(top, "init", "-q", "-b", "main")
-    (top / "live" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0", unpacked=())))
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "x")
+    (Path.home() / ".gitconfig").write_text("[user]\n\tname = Ann Example\n")
+    top = repository(tmp_path / "top", {f"live/{LOCK}": lock_file(SampleLock(DEMO, "1.0.0", unpacked=()))})
     monkeypatch.chdir(top / "live")
     return top
 
@@ -82,12 +77,10 @@ def test_check_names_file_line_and_the_nearest_key(run: Run, top: Path) -> None:
 
 def test_show_says_where_each_rule_comes_from(run: Run, top: Path) -> None:
     (top / POLICY_FILE).write_text("cooldown = 7\naccept_from = 'base'\n[severity]\nLK004 = 'block'\n")
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "defaults")
+    commit(top, {})
     assert "accept_from base [base (HEAD)]" in " ".join(run("policy", "show")[1].split())
     (top / POLICY_FILE).write_text("cooldown = 7\naccept_from = 'head'\n[severity]\nLK004 = 'block'\n")
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "x")
+    commit(top, {})
     pin = '[trust."acme"]\nkeys = ["' + "A" * 40 + '"]\n'
     (top / POLICY_FILE).write_text("cooldown = 9\naccept_from = 'head'\n[severity]\nLK004 = 'block'\n" + pin)
     status, out, err = run("policy", "show")

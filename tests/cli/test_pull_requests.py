@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from kit.command_line import locklens
 from kit.git import git
-from kit.repositories import commit, copy_of
+from kit.repositories import commit, copy_of, repository
 
 from locklens.errors import RepositoryError
 from locklens.operations.compare import fetch_pull_request
@@ -24,14 +24,6 @@ ENTRY = 'provider "registry.example.com/acme/demo" {{\n  version = "{}"\n  hashe
 OLD, EDITED = ENTRY.format("1.0.0", "0" * 64), ENTRY.format("1.1.0", "0" * 64)
 """The version was edited and the hash stayed: it blocks, and no registry is asked for that."""
 REVIEW = ("review", "--offline", "--format", "json")
-
-
-@pytest.fixture(autouse=True)
-def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    settings = tmp_path / "gitconfig"
-    settings.write_text("[user]\nname = Ann\nemail = ann@example.com\n[init]\ndefaultBranch = main\n")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
 
 class Forge:
@@ -46,9 +38,7 @@ class Forge:
 
 def with_a_request(folder: Path, layout: str) -> None:
     bare, clone, work = folder / "remote.git", folder / "clone", folder / "work"
-    work.mkdir()
-    git(work, "init", "-q")
-    commit(work, {LOCK: OLD, "locklens.toml": "cooldown = 3\n"})
+    repository(work, {LOCK: OLD, "locklens.toml": "cooldown = 3\n"})
     git(folder, "clone", "-q", "--bare", str(work), str(bare))
     git(folder, "clone", "-q", str(bare), str(clone))
     git(work, "checkout", "-qb", "change")

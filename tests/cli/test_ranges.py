@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from kit.git import git
+from kit.repositories import commit, repository
 
 from locklens.cli.main import main
 from locklens.operations.comparison import Base
@@ -19,24 +20,15 @@ def no_ui(request: object, view: str) -> int:
     raise AssertionError("the terminal UI was opened")
 
 
-def commit(folder: Path, text: str) -> None:
-    (folder / LOCK).write_text(text)
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "change")
-
-
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two branches since `fork`, of which `main` is checked out with an edit on disk."""
-    top = tmp_path / "top"
-    top.mkdir()
-    git(top, "init", "-q", "-b", "main")
-    commit(top, ENTRY.format("demo", "1.0.0", "A" * 43))
+    top = repository(tmp_path / "top", {LOCK: ENTRY.format("demo", "1.0.0", "A" * 43)})
     git(top, "tag", "fork")
     git(top, "checkout", "-qb", "feature")
-    commit(top, ENTRY.format("demo", "1.1.0", "B" * 43))
+    commit(top, {LOCK: ENTRY.format("demo", "1.1.0", "B" * 43)})
     git(top, "checkout", "-q", "main")
-    commit(top, ENTRY.format("demo", "1.2.0", "C" * 43))
+    commit(top, {LOCK: ENTRY.format("demo", "1.2.0", "C" * 43)})
     (top / LOCK).write_text(ENTRY.format("demo", "9.0.0", "D" * 43))
     monkeypatch.chdir(top)
     return top

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kit.repositories import repository
 
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
@@ -38,9 +38,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         (tmp_path / root).mkdir(parents=True)
         (tmp_path / root / LOCK).write_bytes(locking("aws", "5.0.0", "0"))
         (tmp_path / root / "main.tf").write_text(requiring("~> 6.0" if root == "live/r07" else "~> 5.0"))
-    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
-        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+    repository(tmp_path, {})
     for root in ROOTS:
         (tmp_path / root / LOCK).write_bytes(locking("aws", "5.1.0", "1"))
     monkeypatch.chdir(tmp_path)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from conformance.forking import shared
-from kit.repositories import copy_of
+from kit.git import git
+from kit.repositories import commit, copy_of, repository
 
 from locklens.cli import LiveLine
 from locklens.cli.main import main
@@ -21,7 +21,6 @@ from locklens.operations.review.request import is_told
 
 LOCK = "infra/.terraform.lock.hcl"
 ENTRY = 'provider "registry.example.com/acme/demo" {{\n  version = "{}"\n  hashes = [\n    "zh:{}",\n  ]\n}}\n'
-IDENTITY = ("-c", "user.name=n", "-c", "user.email=e@example.com")
 NAMES = {
     "text": "a.txt",
     "json": "a.json",
@@ -33,22 +32,10 @@ NAMES = {
 ALL = tuple(f"--report={form}={name}" for form, name in NAMES.items())
 
 
-@pytest.fixture(autouse=True)
-def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-
 def with_an_edit(folder: Path) -> None:
     """The version was edited and the hash stayed: it blocks, and no registry is asked for that."""
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    (folder / "infra").mkdir()
-    for number, version in enumerate(("1.0.0", "1.1.0")):
-        (folder / LOCK).write_text(ENTRY.format(version, "0" * 64))
-        words = ["git", "-C", str(folder), *IDENTITY]
-        subprocess.run([*words, "add", "-A"], check=True)
-        subprocess.run([*words, "commit", "-qm", str(number)], check=True)
+    repository(folder, {LOCK: ENTRY.format("1.0.0", "0" * 64)})
+    commit(folder, {LOCK: ENTRY.format("1.1.0", "0" * 64)})
 
 
 @pytest.fixture
@@ -77,7 +64,7 @@ def test_one_run_writes_every_report(clone: Path) -> None:
 
 def test_a_review_without_changes_points_to_the_check_of_every_root(clone: Path) -> None:
     (clone / LOCK).write_text("broken {")
-    subprocess.run(["git", "-C", str(clone), *IDENTITY, "commit", "-qam", "broken"], check=True)
+    git(clone, "commit", "-qam", "broken")
     words = "not judged: 1 root that is unchanged; `locklens health` checks every root"
     status, said, _ = review(clone)
     assert (status, said.splitlines()[-2:]) == (0, [words, "verdict: ok"])

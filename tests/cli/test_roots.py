@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from kit.command_line import Run, runner
 from kit.git import git
-from kit.repositories import copy_of
+from kit.repositories import commit, copy_of, repository
 
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
@@ -49,9 +49,7 @@ def with_all_roots(top: Path) -> None:
         (top / root).mkdir(parents=True)
         (top / root / LOCK).write_bytes(locking("aws 5.0.0", "tls 4.0.0"))
         (top / root / "main.tf").write_text('resource "aws_vpc" "x" {}\n')
-    git(top, "init", "-q")
-    git(top, "add", "-A")
-    git(top, "commit", "-qm", "base")
+    repository(top, {})
 
 
 @pytest.fixture
@@ -259,8 +257,7 @@ def test_a_name_without_a_host_is_of_the_registry_of_a_roots_own_tool(run: Run, 
     (top / "tofu").mkdir()
     (top / "tofu" / LOCK).write_bytes(lock("5.0.0"))
     (top / "tofu/main.tofu").write_text("locals {}\n")
-    git(top, "add", "-A")
-    git(top, "commit", "-qm", "both")
+    commit(top, {})
     (top / "tofu" / LOCK).write_bytes(lock("5.1.0"))
     aws, deciding = f"{OPENTOFU.default_host}/hashicorp/aws", ("--reason", "r", "--by", "n", "--dry-run", "--offline")
     said = {

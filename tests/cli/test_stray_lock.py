@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
+from kit.repositories import repository
 
 from locklens.cli.main import main
 
@@ -23,12 +23,7 @@ def test_a_module_needs_no_lock(
         f"module/{LOCK}": ENTRY,
         "module/main.tf": 'provider "aws" {}\n',
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
-        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+    repository(tmp_path, files)
     monkeypatch.chdir(tmp_path)
 
     def rules() -> list[str]:

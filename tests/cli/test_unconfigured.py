@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from kit.repositories import repository
 from kit.schemas import validate
 
 from locklens.demo import SampleLock, lock_file
@@ -45,10 +45,7 @@ def top(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     if request.param == "terragrunt beside":
         (top / "live" / "main.tf").write_text('locals {\n  region = "eu"\n}\n')
     monkeypatch.chdir(top)
-    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
-        subprocess.run([*git, *words], cwd=top, check=True)
-    return top
+    return repository(top, {})
 
 
 def reason(top: Path) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from kit.git import git
-from kit.repositories import copy_of
+from kit.repositories import copy_of, repository
 
 from locklens.demo import PLATFORMS, SampleLock, h1, lock_file
 from locklens.demo.registry import DemoRegistry
@@ -61,12 +61,8 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def with_one_root(top: Path) -> None:
-    (top / "a").mkdir()
-    (top / "a/main.tf").write_text(requiring(demo="1.4.1", random="~> 3.6"))
-    (top / "a" / LOCK).write_bytes(locking(demo="1.4.1 1.4.1", random="3.6.2 ~> 3.6"))
-    subprocess.run(["git", "init", "-q"], cwd=top, check=True)
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "first")
+    main = requiring(demo="1.4.1", random="~> 3.6")
+    repository(top, {"a/main.tf": main, f"a/{LOCK}": locking(demo="1.4.1 1.4.1", random="3.6.2 ~> 3.6")})
 
 
 def events(text: str) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kit.git import git
+from kit.repositories import repository
 
 from locklens.errors import ConfigurationError
 from locklens.project import LOCK_FILE, RootPair, touched_roots
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.project.tree import Tree
-
-
-@pytest.fixture(autouse=True)
-def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "gitconfig").write_text("[user]\nname = Ann\nemail = ann@example.com\n[init]\ndefaultBranch = main\n")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
 
 def lock(*names: str) -> str:
@@ -387,8 +381,7 @@ def test_only_the_roots_that_are_asked_for(repo: Path) -> None:
 def test_a_root_in_a_submodule_or_behind_a_link_is_not_said_to_be_missing_alone(repo: Path) -> None:
     other = repo / "vendor/lib"
     other.mkdir(parents=True)
-    git(other, "init", "-q")
-    commit(other, {f"live/{LOCK_FILE}": lock("a")})
+    repository(other, {f"live/{LOCK_FILE}": lock("a")})
     (repo / "link").symlink_to("vendor/lib")
     base = commit(repo, {f"a/{LOCK_FILE}": lock("a")})
     for head in (UncommittedSide.WORK_TREE, base):

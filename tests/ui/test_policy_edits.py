@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from kit.git import git
 from kit.registries import environ_of
+from kit.repositories import repository
 from kit.schemas import json_report
 from msgspec.structs import replace
 from ui.conftest import Samples, until
@@ -53,15 +54,9 @@ def registry() -> Iterator[DemoRegistry]:
 
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     monkeypatch.delenv("GIT_AUTHOR_NAME", raising=False)
-    (tmp_path / "gitconfig").write_text("[user]\n\tname = Ann Example\n\temail = ann@example.com\n")
-    top = tmp_path / "top"
-    (top / "live").mkdir(parents=True)
-    (top / "live" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0")))
-    git(top, "init", "-q", "-b", "main")
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "x")
+    (Path.home() / ".gitconfig").write_text("[user]\n\tname = Ann Example\n\temail = ann@example.com\n")
+    top = repository(tmp_path / "top", {f"live/{LOCK}": lock_file(SampleLock(DEMO, "1.0.0"))})
     (top / "live" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0")))
     monkeypatch.chdir(top)
     return top
@@ -174,9 +169,9 @@ def test_the_equivalent_command_names_the_root_where_others_change_the_provider_
         assert command.partition(" && ")[0].endswith(f"--reason checked{words}")
 
 
-async def test_a_name_that_git_does_not_know_is_asked_for(opening: Opening, top: Path, tmp_path: Path) -> None:
+async def test_a_name_that_git_does_not_know_is_asked_for(opening: Opening, top: Path) -> None:
     """The form was lost with all that was typed into it, and the message named an option of the command line."""
-    (tmp_path / "gitconfig").write_text("")
+    (Path.home() / ".gitconfig").unlink()
     async with opening() as on:
         await on.go_to("acme/demo")
         await on.press("A")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from kit.git import git
 from kit.registries import environ_of
-from kit.repositories import copy_of
+from kit.repositories import commit, copy_of, repository
 from kit.waiting import LIMIT
 from textual.widgets import Input
 from ui.conftest import Driver, until
@@ -101,9 +101,7 @@ def with_two_roots(top: Path) -> None:
             (top / root / LOCK).write_bytes(lock_file(*locked, *more))
 
     lay("5.86.1")
-    git(top, "init", "-q")
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "first")
+    repository(top, {})
     lay("5.84.0", SampleLock(f"{HOST}/hashicorp/random", "3.6.2"))
 
 
@@ -658,8 +656,7 @@ async def test_what_a_lock_found_complete_is_shown_without_asking_again(opening:
     (top / "locklens.toml").write_text(
         'install_paths = ["plugin-cache"]\n[platforms]\nlinux_amd64 = "CI"\ndarwin_arm64 = "us"\n'
     )
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "complete")
+    commit(top, {})
     async with opening() as on:
         await on.press("3")
         await until(on, lambda: isinstance(on.app.screen, HashesScreen) and not on.app.screen.is_asking)
@@ -684,8 +681,7 @@ async def test_a_clone_without_modules_is_planned_without_them(opening: Opening,
     (top / "locklens.toml").write_text(
         'install_paths = ["plugin-cache"]\n[platforms]\nlinux_amd64 = "CI"\ndarwin_arm64 = "us"\n'
     )
-    git(top, "add", ".")
-    git(top, "commit", "-qm", "modules and policy")
+    commit(top, {})
     async with opening() as on:
         if key == "L":
             await on.press("3")
