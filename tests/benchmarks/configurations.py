@@ -1,10 +1,10 @@
-"""Measures a review of many roots that all changed, beside another checkout of the project, alternating in one loop.
+"""Measures a review and the health of many roots that all changed, beside another checkout of the project.
 
     python tests/benchmarks/configurations.py [--roots N] [--rounds N] [--beside CHECKOUT]
 
 Each root has a lock file with four providers and forty lines of configuration of its own, both changed. CHECKOUT is a
-work tree of another revision (`git worktree add CHECKOUT REVISION`); without one the review of the same locks with no
-configuration beside them is the reference. Processor time is what is compared, for the time on the clock is that of
+work tree of another revision (`git worktree add CHECKOUT REVISION`); without one the references are the review of the same
+locks with no configuration beside them, and `find` and `sha256sum` over the same files. Processor time is what is compared, for the time on the clock is that of
 everything else on the machine too. It is no test: nothing fails for being slow.
 """
 
@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +25,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from measuring import medians
 
 LOCK = ".terraform.lock.hcl"
+COMMANDS = {
+    "review": ("review", "--format", "json"),
+    "health": ("health", "--format", "json"),
+    "health, text": ("health", "--format", "text"),
+}
 PROVIDERS = {"aws": "~> 5.{0}", "null": "3.2.{0}", "random": ">= 3.{0}.0", "tls": "~> 4.0"}
 ENTRY = '    {0} = {{\n      source  = "hashicorp/{0}"\n      version = "{1}"\n    }}\n'
 REST = """
@@ -92,17 +98,17 @@ def lay(top: Path, roots: int, *, has_configuration: bool) -> Path:
     return top
 
 
-def review(code: Path, repository: Path) -> None:
-    """Reviews a repository."""
+def run(code: Path, repository: Path, *command: str) -> None:
+    """Runs a command on a repository."""
     entry = "import sys; from locklens.__main__ import run; sys.exit(run())"
-    words = ["review", "--offline", "--format", "json", "--fail-on", "never", "--output", os.devnull]
+    words = [*command, "--offline", "--no-cache", "--fail-on", "never", "--output", os.devnull]
     environ = {**os.environ, "PYTHONPATH": str(code / "tui")}
     subprocess.run([sys.executable, "-c", entry, *words], cwd=repository, env=environ, check=True)
 
 
 def main() -> None:
-    """Prints both medians and their ratio."""
-    parser = argparse.ArgumentParser(description="Measure the review of many configurations beside another revision.")
+    """Prints the medians."""
+    parser = argparse.ArgumentParser(description="Measure the review and the health of many roots.")
     parser.add_argument("--roots", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--beside", type=Path)
@@ -111,16 +117,19 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         changed = lay(Path(folder) / "changed", arguments.roots, has_configuration=True)
         bare = lay(Path(folder) / "bare", arguments.roots, has_configuration=False)
-        ways = {f"{arguments.roots} roots": partial(review, own, changed)}
-        if arguments.beside:
-            ways["beside"] = partial(review, arguments.beside, changed)
-        else:
-            ways["without configuration"] = partial(review, own, bare)
+        hashing = ["sh", "-c", "find . -name .git -prune -o -type f -print0 | xargs -0 sha256sum > /dev/null"]
+        ways: dict[str, Callable[[], object]] = {}
+        for name, words in COMMANDS.items():
+            ways[name] = partial(run, own, changed, *words)
+            if arguments.beside:
+                ways[f"{name}, beside"] = partial(run, arguments.beside, changed, *words)
+        if not arguments.beside:
+            ways["review, without configuration"] = partial(run, own, bare, *COMMANDS["review"])
+            ways["find, sha256sum"] = partial(subprocess.run, hashing, cwd=changed, check=True)
         found = medians(ways, arguments.rounds)
+    print(f"{arguments.roots} roots")
     for name, one in found.items():
-        print(f"{name:24} {one.cpu:6.2f} s of processor time")
-    first, second = found.values()
-    print(f"ratio {first.cpu / second.cpu:.2f}")
+        print(f"{name:30} {one.cpu:6.2f} s of processor time, {one.wall:6.2f} s on the clock")
 
 
 if __name__ == "__main__":
