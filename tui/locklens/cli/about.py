@@ -21,11 +21,7 @@ def add_explain_options(parser: Parser) -> None:
 
 
 def _run_explain(options: Namespace) -> int:
-    """Print the explanation of a rule or of a cause, or the list of all rules.
-
-    Raises:
-        UsageError: There is no such rule and no such cause.
-    """
+    """Print the explanation of a rule or of a cause, or the list of all rules."""
     from locklens.review.rules.catalogue import RULES, explain_rule
 
     if options.rule is None:
@@ -61,11 +57,7 @@ def add_cache_options(parser: Parser) -> None:
 
 
 def _run_cache(options: Namespace) -> int:
-    """Show or clear the cache.
-
-    Raises:
-        ConfigurationError: It cannot be read or written.
-    """
+    """Show or clear the cache."""
     from locklens.storage.cache import CACHE_TABLES, Cache, default_cache_path
 
     with Cache() as cache:

@@ -79,11 +79,7 @@ def add_git_options(parser: Parser) -> None:
 
 
 def _preferences(options: Namespace) -> tuple[Preference | None, dict[str, Preference]]:
-    """Return what settles every entry, and what settles the entry of one provider instead, by its name.
-
-    Raises:
-        UsageError: A value of `--prefer` names no side.
-    """
+    """Return what settles every entry, and what settles the entry of one provider instead, by its name."""
     from locklens.operations.merge import Preference
 
     of_all, of_one = None, {}

@@ -167,11 +167,7 @@ def _ends_options(word: str) -> bool:
 
 
 def _named(words: list[str]) -> tuple[str, list[str]]:
-    """Return the name of the command at the beginning, in one word or two, and the words after it.
-
-    Raises:
-        UsageError: There is no such command.
-    """
+    """Return the name of the command at the beginning, in one word or two, and the words after it."""
     for count in (2, 1):
         command = _SPELLINGS.get(" ".join(words[:count]))
         if command is not None:

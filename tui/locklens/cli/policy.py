@@ -128,11 +128,7 @@ def _check_policy(options: Namespace) -> None:
 
 
 def _run_policy(options: Namespace) -> int:
-    """Check or show a policy, or print the schema of all.
-
-    Raises:
-        ConfigurationError: The policy has a mistake, or there is none to check.
-    """
+    """Check or show a policy, or print the schema of all."""
     if options.action == "schema":
         from locklens.policy.document import policy_schema
 
@@ -203,12 +199,7 @@ def _run_edit(options: Namespace) -> int:
 
 
 def _accept(options: Namespace) -> Operation:
-    """Return the operation that accepts a finding.
-
-    Raises:
-        ConfigurationError: The arguments name no finding or provider.
-        LockLensError: The review fails.
-    """
+    """Return the operation that accepts a finding."""
     from locklens.operations.compare import open_git
     from locklens.operations.comparison import Base
     from locklens.operations.write.policy_edits import accept_findings, decision_of, named_providers
@@ -225,12 +216,7 @@ def _accept(options: Namespace) -> Operation:
 
 
 def _trust(options: Namespace) -> Operation:
-    """Return the operation that pins the keys of a namespace.
-
-    Raises:
-        ConfigurationError: The namespace has no locked release.
-        LockLensError: The review fails.
-    """
+    """Return the operation that pins the keys of a namespace."""
     from locklens.operations.compare import open_locked
     from locklens.operations.comparison import Base
     from locklens.operations.write.policy_edits import TrustKeys, decision_of

@@ -197,11 +197,7 @@ def check_reading(options: Namespace) -> None:
 
 
 def _sides(options: Namespace) -> Base:
-    """Return the sides that BASE, --head, --staged and --merge-base name.
-
-    Raises:
-        UsageError: BASE is a range, and invalid or combined with one of the others.
-    """
+    """Return the sides that BASE, --head, --staged and --merge-base name."""
     from locklens.operations.comparison import Base
 
     if options.base is None or ".." not in options.base:

@@ -216,16 +216,6 @@ class _Section(Struct):
         self.at -= count
 
 
-def check_content(entry: ZipEntry, digest: Digest) -> None:
-    """Compare the checksum of a content with the one in the directory.
-
-    Raises:
-        PackageError: They differ.
-    """
-    if not entry.has_content_of(digest.crc):
-        raise damaged(entry, "its content is not the one that was packed")
-
-
 def damaged(entry: ZipEntry, why: str) -> PackageError:
     """Return the error for a content that cannot be read."""
     return PackageError(f"{entry} in the package is damaged: {why}")

@@ -28,7 +28,7 @@ from locklens.packages.contents import (
     InflateError,
     SecondThread,
     SeekableContents,
-    check_content,
+    damaged,
     inflated,
     new_digest,
 )
@@ -189,7 +189,8 @@ def _resolve(
         read.append((entry, digest))
     second.finish()
     for entry, digest in read:
-        check_content(entry, digest)
+        if not entry.has_content_of(digest.crc):
+            raise damaged(entry, "its content is not the one that was packed")
     return tuple(digests)
 
 
@@ -218,8 +219,7 @@ class Arriving:
     """A source of packed bytes that are on their way, and that are given up after a limit.
 
     The second thread is for the spool, which receives all bytes as they arrive, and for the `zh`. `on_bytes` is called
-    with the number of bytes of each chunk. `cancel` ends it between two chunks, and where `stop_if_cancelled` is
-    called.
+    with the number of bytes of each chunk. `cancel` ends it between two chunks.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ class Arriving:
         cancel: threading.Event | None,
     ) -> None:
         self.size = 0
-        self._cancel = cancel
+        self.cancel = cancel
         self._chunks = _bounded(chunks, limit, on_bytes, cancel)
         self._spool, self._second = spool, second
         self._sha256 = hashlib.sha256()
@@ -249,14 +249,6 @@ class Arriving:
     def zh(self) -> str:
         """The `zh` of all bytes, once they were drained and the second thread has finished."""
         return zh_of(self._sha256.hexdigest())
-
-    def stop_if_cancelled(self) -> None:
-        """End the work if the run was cancelled: one piece may inflate to a thousand times its bytes.
-
-        Raises:
-            RunCancelledError: It was.
-        """
-        stop_if(self._cancel)
 
     def read_some(self) -> memoryview:
         """Return the next bytes, at most PIECE; empty at the end."""
@@ -375,7 +367,7 @@ def hash_arriving_entries(
         start, before, digest = arriving.position, size, new(name)
         try:
             for block in blocks:
-                arriving.stop_if_cancelled()
+                stop_if(arriving.cancel)  # one piece may inflate to a thousand times its bytes
                 size += len(block)
                 if size > min(limit.unpacked, max(limit.ratio_from, limit.ratio * arriving.size)):
                     return found

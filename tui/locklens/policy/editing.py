@@ -136,9 +136,6 @@ def _edited(
 
     `edit` gets a part's document, its policy and whether it is the last one, which may be a new one at the end, and
     returns True if it edited it; `is_done` is true of the policy that is wanted.
-
-    Raises:
-        ConfigurationError: The policy has a mistake, before or after the edit.
     """
     parse(data, POLICY_FILE)
     marked, is_crlf = data.startswith(_MARK), b"\r\n" in data

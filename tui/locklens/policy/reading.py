@@ -84,11 +84,7 @@ def read_policy(data: bytes, path: str, *, max_bytes: int, rules: Collection[str
 
 
 def _document(text: str, path: str) -> dict[str, object]:
-    """Return the document's values.
-
-    Raises:
-        ConfigurationError: The text is not TOML, or beyond the bounds.
-    """
+    """Return the document's values."""
     if deep := line_nested_too_deep(text, _MAX_DEPTH):
         raise ConfigurationError(f"nested more than {_MAX_DEPTH} levels deep", path=path, line=deep)
     if number := _LONG_NUMBER.search(text):

@@ -444,11 +444,7 @@ class SparseWorkTree(WorkTree):
         return contents_of(self._repository, place, file.object_id) if file is not None else None
 
     def _inside(self, path: str) -> str | None:
-        """Return where a path leads to, without links, if that is not what the system finds; None if it leads nowhere.
-
-        Raises:
-            ConfigurationError: A link that is left out leads out of the repository.
-        """
+        """Return where a path leads to, without links, if the system finds something else; None if it leads nowhere."""
         try:
             return self._followed(path)
         except LeadsOutError:

@@ -116,11 +116,7 @@ def _whole(data: bytes) -> bytes:
 
 
 def _end_of_value(data: bytes) -> int:
-    """Return the number of bytes up to the end of a document's first value.
-
-    Raises:
-        ShapeError: It does not begin with one.
-    """
+    """Return the number of bytes up to the end of a document's first value."""
     text = data.decode()
     start = len(text) - len(text.lstrip(_SPACE.decode()))
     nothing = lambda _: None  # noqa: E731

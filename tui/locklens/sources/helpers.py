@@ -103,11 +103,7 @@ def _answer(output: bytes) -> dict[str, Any]:
 
 
 def _run(command: list[str], given: bytes = b"", *, seconds: float) -> _Ended:
-    """Run a program within bounds; what it is given fits into a pipe's buffer.
-
-    Raises:
-        ValueError: It does not start, takes too long, or prints too much.
-    """
+    """Run a program within bounds; what it is given fits into a pipe's buffer."""
     import subprocess
 
     try:

@@ -264,11 +264,7 @@ def _open(path: Path, layout: DatabaseLayout) -> sqlite3.Connection:
 
 
 def _schema_of(connection: sqlite3.Connection, layout: DatabaseLayout) -> int:
-    """Return the number of a file's schema, 0 for a new file.
-
-    Raises:
-        _UnusableError: It is higher than the layout's.
-    """
+    """Return the number of a file's schema, 0 for a new file."""
     schema = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if schema > layout.schema:
         raise _UnusableError("it was written by a newer locklens")

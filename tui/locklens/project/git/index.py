@@ -306,11 +306,7 @@ def _with_index(command: GitCommand, index: str) -> GitCommand:
 
 
 def _copied(index: str, folder: str) -> str:
-    """Copy an index, if there is one, into a folder, and return the place of the copy.
-
-    Raises:
-        RepositoryError: It cannot be read.
-    """
+    """Copy an index, if there is one, into a folder, and return the place of the copy."""
     copy = os.path.join(folder, "index")  # noqa: PTH118
     try:
         # With its time: a file that is as young as the index may have changed since, and git compares it then.

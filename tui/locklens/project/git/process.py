@@ -97,11 +97,7 @@ def find_git() -> str:
 
 @cache
 def _require_version(executable: str) -> None:
-    """Ask git for its version, once in a process.
-
-    Raises:
-        RepositoryError: It is older than LEAST_VERSION, or does not say.
-    """
+    """Ask git for its version, once in a process."""
     import re
 
     answer = GitCommand(executable, os.path.dirname(executable), git_environment(os.sep)).answer("version")  # noqa: PTH120

@@ -142,9 +142,6 @@ def _require_no_pretence(place: str, git_folder: str) -> None:
 
     Git takes any folder with `HEAD`, `objects` and `refs` for a repository of its own, also one that was checked out.
     What lies in a folder `.git` cannot be tracked; a bare repository that is meant is not part of another's work tree.
-
-    Raises:
-        RepositoryError: It is such a folder.
     """
     if git_folder not in _upwards(place):
         return
@@ -175,9 +172,6 @@ def _own_programs(command: GitCommand) -> dict[str, str]:
 
     Comparing the work tree makes git run `filter.NAME.clean`, writing the index a hook. The user's own and the system's
     (Git LFS) stay.
-
-    Raises:
-        RepositoryError: Git cannot say which there are.
     """
     status, output, complaint = command.ask("config", "-z", "--show-scope", "--name-only", "--get-regexp", _PROGRAMS)
     if status == 1:

@@ -297,11 +297,7 @@ class Sender:
     def _asked(
         self, url: str, kind: RequestKind, token: Token | None, attempt: int, method: str
     ) -> Iterator[httpx.Response]:
-        """Ask for a package, without following redirects; the answer is closed and logged at the end of the block.
-
-        Raises:
-            FailedError: There is no answer.
-        """
+        """Ask for a package, without following redirects; the answer is closed and logged at the end of the block."""
         with self._slot(origin(url)):
             start, as_of = time.monotonic(), moment()
             self._bounds.deadline = start + kind.seconds

@@ -22,7 +22,7 @@ from locklens.ui.views import REVIEW, UPGRADE, VIEWS, View
 from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from locklens.errors import LockLensError
     from locklens.review.model import Review
@@ -264,26 +264,9 @@ def fact_line(name: str, *spans: Span) -> Line:
     return line(Span(f" {name}".ljust(FACT_WIDTH), Role.DIM), *spans, hanging=FACT_WIDTH)
 
 
-def placeholder(
-    review: Review | None,
-    error: LockLensError | None,
-    *,
-    reading: Reading,
-    narrowed: str,
-    has_rows: bool,
-    empty: Callable[[Review], tuple[Line, ...]],
-) -> tuple[Line, ...]:
-    """Return the lines that replace a list; () while the list is shown.
-
-    `error` is that of a failed load, `reading` the progress of the first one, and `narrowed` the filter's text; `empty`
-    returns the lines for a review with nothing to list.
-    """
-    if review is None:
-        words = reading.words or "reading lock files"
-        return _failed(error) if error is not None else one_sentence(f"{words.capitalize()} …", is_final=False)
-    if has_rows:
-        return ()
-    return _unmatched(narrowed) if narrowed else empty(review)
+def loading(reading: Reading) -> tuple[Line, ...]:
+    """Return the placeholder of a list during the first load."""
+    return one_sentence(f"{(reading.words or 'reading lock files').capitalize()} …", is_final=False)
 
 
 def one_sentence(words: str, *, is_final: bool = True) -> tuple[Line, ...]:
@@ -291,7 +274,8 @@ def one_sentence(words: str, *, is_final: bool = True) -> tuple[Line, ...]:
     return line(), line(Span(f"  {words}", Role.STRONG if is_final else Role.DIM), hanging=2)
 
 
-def _unmatched(text: str) -> tuple[Line, ...]:
+def unmatched(text: str) -> tuple[Line, ...]:
+    """Return the placeholder of a list in which no row matches the filter."""
     return (
         line(),
         line(Span("  Nothing matches the filter.", Role.STRONG)),
@@ -305,7 +289,8 @@ def _unmatched(text: str) -> tuple[Line, ...]:
     )
 
 
-def _failed(error: LockLensError) -> tuple[Line, ...]:
+def unread(error: LockLensError) -> tuple[Line, ...]:
+    """Return the placeholder of a list that could not be loaded."""
     hint = (line("  ", Span(error.hint, Role.PLAIN), hanging=2), line()) if error.hint else ()
     return (
         line(),

@@ -79,11 +79,7 @@ def has_editor(environment: Mapping[str, str]) -> bool:
 
 
 def _program(name: str) -> str:
-    """Return the full path of the program of an editor, or of a browser that is named as editors are.
-
-    Raises:
-        LockLensError: It is named by a relative path, or is in no absolute folder of PATH.
-    """
+    """Return the full path of the program of an editor, or of a browser that is named as editors are."""
     if os.path.isabs(name):  # noqa: PTH117
         return name
     if os.path.basename(name) != name:  # noqa: PTH119

@@ -17,7 +17,6 @@ from locklens.review.reports import side_words
 from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
 from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import Job, bars
-from locklens.ui.shell.bars import placeholder
 from locklens.ui.shell.filter_line import FilterLine
 from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
 from locklens.ui.shell.keys import (
@@ -115,14 +114,12 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def notice(self) -> tuple[Line, ...]:
         """Return the lines that replace the panes; () while the panes are shown."""
-        return placeholder(
-            self.review,
-            self.error,
-            reading=self.loader.progress,
-            narrowed="" if self.is_unlisted else self.narrowed.text,
-            has_rows=bool(self.left.rows),
-            empty=self.nothing_to_list,
-        )
+        if self.review is None:
+            return bars.unread(self.error) if self.error is not None else bars.loading(self.progress)
+        if self.left.rows:
+            return ()
+        is_narrowed = self.is_narrowed and not self.is_unlisted
+        return bars.unmatched(self.narrowed.text) if is_narrowed else self.nothing_to_list(self.review)
 
     def narrow(self, text: str) -> None:
         """Show only the rows that match a filter, and highlight the first of them."""
