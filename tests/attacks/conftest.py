@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ui.conftest import counted_waiting
+from ui.conftest import app_of, counted_waiting, running
 
-__all__ = ["counted_waiting"]
+__all__ = ["app_of", "counted_waiting", "running"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from kit.effort import some
 from kit.repositories import repository
-from ui.conftest import Driver, until
+from ui.conftest import Driver, Running, until
 
 from locklens.demo import SampleLock, lock_file
 from locklens.operations.compare import open_git
@@ -24,7 +24,6 @@ from locklens.operations.write.lock_edits import Format
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.text import visible
-from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import CopyDialog
 from locklens.ui.preview import PreviewScreen
 from locklens.ui.widgets.line_view import LineView
@@ -72,13 +71,11 @@ async def copy_all(on: Driver, view: LineView) -> set[str]:
     return found
 
 
-async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Path) -> None:
+async def test_no_copied_line_does_anything_at_a_prompt(running: Running, top: Path, tmp_path: Path) -> None:
     with Cache(tmp_path / "cache.sqlite3") as cache:
         network = NetworkSettings(dict(os.environ), cache, is_offline=True)
         source = LockLens(ReviewRequest(partial(open_git, top), network=network))
-        app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
-        async with app.run_test(size=(140, 50), notifications=True) as pilot:
-            on = Driver(app, pilot)
+        async with running(source, size=(140, 50), settled=False) as on:
             await until(on, lambda: bool(on.titles) and not on.screen.is_asking)
             copied: set[str] = set()
             marked_up: set[str] = set()
@@ -87,7 +84,7 @@ async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Pat
                 on.changes.cursor = number
                 for choice in on.screen.copy_choices:
                     await on.press("y")
-                    if isinstance(app.screen, CopyDialog):
+                    if isinstance(on.app.screen, CopyDialog):
                         await on.press(*["j"] * on.screen.copy_choices.index(choice), "enter")
                     (marked_up if choice.label in {"Markdown", "section", "whole review"} else copied).add(
                         on.app.clipboard
@@ -104,10 +101,10 @@ async def test_no_copied_line_does_anything_at_a_prompt(top: Path, tmp_path: Pat
             # Each is one word, unless it is a list of words that was quoted already.
             assert all(len(words_of(text, top)) == 1 for text in copied if text)
 
-            app.call_later(on.screen.preview, Format(Scope.at(top, ROOTS, RootSettings())))
-            await until(on, lambda: any(isinstance(one, PreviewScreen) for one in app.screen_stack))
+            on.app.call_later(on.screen.preview, Format(Scope.at(top, ROOTS, RootSettings())))
+            await until(on, lambda: any(isinstance(one, PreviewScreen) for one in on.app.screen_stack))
             await until(on, lambda: "ready: enter writes" in on.text)
-            preview = next(one for one in app.screen_stack if isinstance(one, PreviewScreen))
+            preview = next(one for one in on.app.screen_stack if isinstance(one, PreviewScreen))
             plan = preview.query_one("#plan", LineView)
             plan.cursor = next(number for number, line in enumerate(plan.lines) if "locklens format" in line.text)
             await on.press("y")

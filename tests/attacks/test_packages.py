@@ -13,7 +13,7 @@ import pytest
 from kit.effort import DIAGONAL
 from kit.git import git
 from kit.repositories import copy_of
-from ui.conftest import Driver, until
+from ui.conftest import Running, until
 
 from locklens.cli.main import main
 from locklens.demo import SampleLock, lock_file
@@ -21,7 +21,6 @@ from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.ui.app import LockLensApp
 
 LOCK = ".terraform.lock.hcl"
 DEMO = "registry.terraform.io/acme/demo"
@@ -656,14 +655,12 @@ def test_health_verify_init_and_doctor_name_a_tracked_provisioner(
         assert "infra/Terraform-Provisioner-x(1file)" in "".join(said.split()), words
 
 
-async def test_the_screen_has_a_row_for_them(top: Path, tmp_path: Path) -> None:
+async def test_the_screen_has_a_row_for_them(running: Running, top: Path) -> None:
     put(top, "new/main.tf", REQUIRES + BACKEND)
     put(top, "new/.Terraform/providers/x")
     commit(top)
     request = ReviewRequest(partial(open_git, top, Base("main", head="pr")), base=Base("main", head="pr"))
-    app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
-    async with app.run_test(size=(160, 50), notifications=True) as pilot:
-        on = Driver(app, pilot)
+    async with running(LockLens(request), size=(160, 50), settled=False) as on:
         await until(on, lambda: bool(on.titles) and not on.screen.is_asking)
         assert any("new" in title for title in on.titles), on.titles
         await until(on, lambda: "LK037" in "\n".join(line.text for line in on.detail.lines))

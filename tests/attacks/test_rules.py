@@ -18,7 +18,7 @@ from kit.git import git
 from kit.registries import lead_to
 from kit.repositories import commit, repository
 from msgspec.structs import replace
-from ui.conftest import Driver, until
+from ui.conftest import Running, until
 
 from locklens.addresses import read_host
 from locklens.cli.main import main
@@ -40,7 +40,6 @@ from locklens.operations.write.lock_edits import Format
 from locklens.project.clifiles import this_platform
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
-from locklens.ui.app import LockLensApp
 
 HOME, TOFU, LOCK = "registry.terraform.io", "registry.opentofu.org", ".terraform.lock.hcl"
 DEMO = f"{HOME}/acme/demo"
@@ -382,11 +381,9 @@ def test_names_that_look_the_same_are_told_apart(top: Path, capsys: pytest.Captu
     assert "only the change names" not in capsys.readouterr().out
 
 
-async def test_names_that_look_the_same_are_told_apart_on_the_screen(top: Path, tmp_path: Path) -> None:
+async def test_names_that_look_the_same_are_told_apart_on_the_screen(running: Running, top: Path) -> None:
     move(top, LOOK_ALIKE)
-    app = LockLensApp(LockLens(request(top)), store_path=tmp_path / "store.sqlite3")
-    async with app.run_test(size=(160, 50), notifications=True) as pilot:
-        on = Driver(app, pilot)
+    async with running(LockLens(request(top)), size=(160, 50), settled=False) as on:
         await until(on, lambda: bool(on.titles) and not on.screen.is_asking)
         await on.press("j")
         said = "\n".join(line.text for line in on.detail.lines)

@@ -14,12 +14,12 @@ from kit.command_line import locklens
 from kit.effort import IS_FULL, effort
 from kit.git import git
 from kit.repositories import commit, copy_of
+from ui.conftest import Running
 
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.ui.app import LockLensApp
 from locklens.ui.review import ReviewScreen
 
 Leave = Callable[[Path], None]
@@ -241,18 +241,15 @@ def test_a_write_names_what_is_left_out(clone: Path) -> None:
         assert (status, f"{ROOT}" in out + err) == (2, True), (words, out, err)
 
 
-async def test_the_screen_says_what_git_cannot_read(clone: Path, tmp_path: Path) -> None:
+async def test_the_screen_says_what_git_cannot_read(running: Running, clone: Path) -> None:
     damage(place_of(clone, git(clone, "rev-parse", f"main:{ROOT}/{LOCK}")), "removed")
     request = ReviewRequest(partial(open_git, clone, Base("main")))
-    app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
-    async with app.run_test(size=(100, 30)) as pilot:
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        assert isinstance(app.screen, ReviewScreen)
-        assert app.screen.review is None
-        assert "is not in this clone" in str(app.screen.error)
-        await pilot.press("q")
-    assert app.return_value == 2
+    async with running(LockLens(request), size=(100, 30)) as on:
+        assert isinstance(on.app.screen, ReviewScreen)
+        assert on.app.screen.review is None
+        assert "is not in this clone" in str(on.app.screen.error)
+        await on.pilot.press("q")
+    assert on.app.return_value == 2
 
 
 def test_a_root_whose_calls_cannot_be_read_is_reviewed_where_any_module_changed(clone: Path, tmp_path: Path) -> None:

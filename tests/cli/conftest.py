@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from kit.command_line import Run, runner
+from kit.loopback import Server, serving
 from kit.registries import lead_to
 from kit.verified_once import verified_once
 
 from locklens.demo.registry import DemoRegistry
 
 __all__ = ["verified_once"]
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[DemoRegistry]:
+    with DemoRegistry() as running:
+        yield running
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as running:
+        yield running
 
 
 @pytest.fixture

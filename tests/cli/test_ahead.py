@@ -5,11 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kit.loopback import Handler, Server, serving
+from kit.loopback import Handler, Server
 from kit.waiting import LIMIT, meanwhile, until
 
 from locklens.addresses import Platform, ProviderAddress
@@ -110,12 +109,6 @@ def test_a_locked_version_that_is_excluded_is_refused_without_asking(root: Path)
 
 A = ProviderAddress("acme.test", "acme", "a")
 HERE = Platform("linux", "amd64")
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture

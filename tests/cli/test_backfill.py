@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from kit.backfilling import PLATFORMS, Registry, h1_of
 from kit.command_line import Run, runner
-from kit.loopback import Handler, Server, serving
+from kit.loopback import Handler, Server
 from kit.schemas import validate
 from kit.waiting import LIMIT, until
 from packages.zips import Item, build
@@ -23,12 +23,6 @@ from packages.zips import Item, build
 from locklens.cli.main import main
 from locklens_backfill import measuring
 from locklens_backfill.files import SAVE_PACKAGES, Shard
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as opened:
-        yield opened
 
 
 @pytest.fixture

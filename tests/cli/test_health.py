@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,6 @@ from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.storage.cache import Cache
 
 LOCK = ".terraform.lock.hcl"
-
-
-@pytest.fixture(scope="module")
-def registry() -> Iterator[DemoRegistry]:
-    with DemoRegistry() as running:
-        yield running
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from kit.git import git
 from kit.repositories import copy_of, repository
 
 from locklens.demo import PLATFORMS, SampleLock, h1, lock_file
-from locklens.demo.registry import DemoRegistry
 from locklens.hashes import hashes_of_files
 from locklens.lockfile.parse import parse
 from locklens.operations.plan.builder import put_entries
@@ -28,12 +26,6 @@ if TYPE_CHECKING:
 HOST = "registry.terraform.io"
 terraform = shutil.which("terraform")
 LOCK = ".terraform.lock.hcl"
-
-
-@pytest.fixture(scope="module")
-def registry() -> Iterator[DemoRegistry]:
-    with DemoRegistry() as running:
-        yield running
 
 
 def requiring(**constraints: str) -> str:

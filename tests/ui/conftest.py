@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from textual.worker import WorkerCancelled
 
 from locklens.addresses import ProviderAddress
+from locklens.demo.incidents import make_repository
 from locklens.dialect import TERRAFORM
 from locklens.errors import LockLensError
 from locklens.lockfile import Conflict, ConflictMarker, LockEntry, LockFile
@@ -497,6 +498,11 @@ class ServingSource(LockLens):
                 on_known(self.known[one])
 
 
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repository(tmp_path_factory.mktemp("sample") / "infrastructure")
+
+
 @pytest.fixture
 def samples() -> Samples:
     return Samples()
@@ -509,7 +515,7 @@ def serving() -> type[ServingSource]:
 
 @pytest.fixture
 def app_of(tmp_path: Path) -> Callable[..., LockLensApp]:
-    def build(source: ServingSource | Review, view: str = "review") -> LockLensApp:
+    def build(source: LockLens | Review, view: str = "review") -> LockLensApp:
         own = ServingSource(source) if isinstance(source, Review) else source
         return LockLensApp(own, view, store_path=tmp_path / "store.sqlite3")
 
@@ -633,7 +639,7 @@ def running(app_of: Callable[..., LockLensApp]) -> Running:
 
     @asynccontextmanager
     async def run(
-        what: ServingSource | Review, view: str = "review", *, size: tuple[int, int] = (120, 40), settled: bool = True
+        what: LockLens | Review, view: str = "review", *, size: tuple[int, int] = (120, 40), settled: bool = True
     ) -> AsyncIterator[Driver]:
         app = app_of(what, view)
         async with app.run_test(size=size, notifications=True) as pilot:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from kit.effort import IS_FULL, effort
-from ui.conftest import Driver, until
+from ui.conftest import Driver, Running, until
 
 from locklens.demo.incidents import make_repository
 from locklens.lines import Role
@@ -15,7 +15,6 @@ from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.review.model import Severity
-from locklens.ui.app import LockLensApp
 from locklens.ui.health import HealthScreen
 from locklens.ui.shell import Job
 from locklens.ui.shell.filter_line import FilterInput
@@ -31,13 +30,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-async def demo(tmp_path: Path) -> AsyncIterator[Driver]:
+async def demo(running: Running, tmp_path: Path) -> AsyncIterator[Driver]:
     request = ReviewRequest(partial(open_git, make_repository(tmp_path / "infrastructure")))
-    app = LockLensApp(LockLens(request), store_path=tmp_path / "store.sqlite3")
-    async with app.run_test(size=(140, 45), notifications=True) as pilot:
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        yield Driver(app, pilot)
+    async with running(LockLens(request), size=(140, 45)) as on:
+        yield on
 
 
 def view(on: Driver) -> TwoPaneScreen:

@@ -19,7 +19,6 @@ from ui.conftest import Driver, until
 
 from locklens.addresses import ProviderAddress
 from locklens.demo.faults import Faults
-from locklens.demo.incidents import make_repository
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.operations.compare import open_git
@@ -61,11 +60,6 @@ class HealthDriver(Driver):
 
 
 Opening = Callable[..., AbstractAsyncContextManager[HealthDriver]]
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_repository(tmp_path_factory.mktemp("sample") / "infrastructure")
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from ui.conftest import ServingSource
 from ui.test_hashes import LINUX, MAC, WANTED, HashesDriver, locked
 from ui.test_upgrade_rows import selection_of
 
-from locklens.demo.incidents import make_repository
 from locklens.lines import Role, line
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
@@ -44,11 +43,6 @@ TARGET = "4.0.0-beta.20261123.12"
 
 
 # Panes
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_repository(tmp_path_factory.mktemp("sample") / "infrastructure")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from ui.conftest import Samples, ServingSource, until
+from ui.conftest import Running, Samples, ServingSource, until
 from ui.test_hashes import HashesDriver
 
 from locklens.addresses import Platform, ProviderAddress
@@ -132,12 +132,13 @@ def test_a_place_that_was_not_looked_at_may_have_a_package() -> None:
 
 
 @pytest.mark.parametrize("key", ["p", "escape"])
-async def test_a_comparison_blocks_nothing_and_is_cancelled(samples: Samples, tmp_path: Path, key: str) -> None:
+async def test_a_comparison_blocks_nothing_and_is_cancelled(
+    running: Running, samples: Samples, tmp_path: Path, key: str
+) -> None:
     source = WaitingSource(samples.review(samples.root("a", [samples.change()])), top=tmp_path)
     source.ended = threading.Event()
-    app = LockLensApp(source, "hashes", store_path=tmp_path / "store.sqlite3")
-    async with app.run_test(size=(120, 40)) as pilot:
-        on = HashesDriver(app, pilot)
+    async with running(source, "hashes", settled=False) as shown:
+        on = HashesDriver(shown.app, shown.pilot)
         await until(on, lambda: bool(on.names) and not on.hashes.is_asking, seconds=30)
         await on.choose("hashicorp/aws")
         await on.press("p")

@@ -20,7 +20,6 @@ from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens, Reads
 from locklens.operations.review.request import ReviewRequest
 from locklens.review.model import SideName
-from locklens.ui.app import LockLensApp
 from locklens.ui.doctor import DoctorScreen
 from locklens.ui.shell.bars import read_only_head
 from locklens.ui.shell.keys import LOOKS, WRITES, action_name
@@ -226,7 +225,7 @@ def is_read(screen: TwoPaneScreen) -> bool:
 
 @pytest.mark.parametrize("words", [("review", "v1"), ("hashes",), ("keys",), ("health", "..")], ids=" ".join)
 async def test_named_roots_restrict_every_screen(
-    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+    running: Running, top: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     for root in ("b", "live/c"):
         put(top, {f"{root}/{LOCK}": lock(entry("aws", "9.0.0")), f"{root}/main.tf": TF})
@@ -242,9 +241,7 @@ async def test_named_roots_restrict_every_screen(
 
     assert main([*words, "--no-cache", "--", "../a"], keep) == 0
     ((request, view),) = opened
-    app = LockLensApp(LockLens(request), view, store_path=tmp_path / "store.sqlite3")
-    async with app.run_test(size=(140, 40), notifications=True) as pilot:
-        on = Driver(app, pilot)
+    async with running(LockLens(request), view, size=(140, 40), settled=False) as on:
         for key in ("1", "2", "3", "4", "5", "1"):
             screen = await shown(on, key)
             await until(on, partial(is_read, screen))
