@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +10,7 @@ import pytest
 from attacks.edited_version import REVIEW, with_an_edit
 from kit.command_line import locklens
 from kit.git import git
+from kit.loopback import accepting
 from kit.repositories import commit
 
 if TYPE_CHECKING:
@@ -41,22 +41,13 @@ def hub(tmp_path: Path) -> Hub:
 def stranger() -> Iterator[tuple[str, list[bytes]]]:
     """The URL of a host that answers nobody, and what it was asked."""
     asked: list[bytes] = []
-    with socket.create_server(("127.0.0.1", 0)) as server:
 
-        def serve() -> None:
-            while True:
-                try:
-                    line, _ = server.accept()
-                except OSError:
-                    return
-                with line:
-                    asked.append(line.recv(1024))
+    def serve(line: socket.socket) -> None:
+        with line:
+            asked.append(line.recv(1024))
 
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}/", asked
-        server.shutdown(socket.SHUT_RDWR)
-        thread.join()
+    with accepting(serve) as port:
+        yield f"http://127.0.0.1:{port}/", asked
 
 
 def with_shared_settings(hub: Hub, text: str) -> None:

@@ -16,7 +16,7 @@ from h2.events import RequestReceived, StreamReset
 from h2.exceptions import ProtocolError, StreamClosedError
 from h2.settings import SettingCodes
 
-from kit.loopback import Asked, Server
+from kit.loopback import Asked, Server, running
 
 
 class Exchange:
@@ -154,11 +154,5 @@ class Http2Server(Server):
 @contextmanager
 def serving_http2(context: ssl.SSLContext) -> Iterator[Http2Server]:
     context.set_alpn_protocols(["h2", "http/1.1"])
-    server = Http2Server(context)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    try:
+    with running(Http2Server(context)) as server:
         yield server
-    finally:
-        server.release.set()
-        server.shutdown()
-        server.server_close()

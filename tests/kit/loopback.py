@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import trustme
 
@@ -88,11 +88,19 @@ class Server(ThreadingHTTPServer):
         """Connections that break off are what the tests are about."""
 
 
+ServerT = TypeVar("ServerT", bound=Server)
+
+
 @contextmanager
 def serving(context: ssl.SSLContext | None = None) -> Iterator[Server]:
-    server = Server(context)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
+    with running(Server(context)) as server:
+        yield server
+
+
+@contextmanager
+def running(server: ServerT) -> Iterator[ServerT]:
+    """A server that runs, with its event `release`, at which answers that wait go on."""
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     try:
         yield server
     finally:
@@ -154,6 +162,14 @@ def _tunnelling(
             for source, target in ((inner, outer), (outer, inner)):
                 threading.Thread(target=pump, args=(source, target), daemon=True).start()
 
+    with accepting(serve) as port:
+        yield f"127.0.0.1:{port}", asked
+
+
+@contextmanager
+def accepting(serve: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A port on which each connection is served by a function, in a thread of its own."""
+
     def accept() -> None:
         with suppress(OSError):
             while True:
@@ -161,7 +177,7 @@ def _tunnelling(
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=accept, daemon=True).start()
-        yield f"127.0.0.1:{listener.getsockname()[1]}", asked
+        yield int(listener.getsockname()[1])
 
 
 def pump(source: socket.socket, target: socket.socket) -> None:

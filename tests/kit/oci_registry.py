@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from kit.loopback import Asked, Handler, Server
+from kit.loopback import Asked, Handler, Server, running
 
 if TYPE_CHECKING:
     import ssl
@@ -133,15 +133,8 @@ class OciRegistry(Server):
 @contextmanager
 def registry(context: ssl.SSLContext | None = None) -> Iterator[OciRegistry]:
     """An OCI registry while it runs; over TLS with a context of `loopback.server_context`."""
-    server = OciRegistry(context)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with running(OciRegistry(context)) as server:
         yield server
-    finally:
-        server.release.set()
-        server.shutdown()
-        server.server_close()
 
 
 def digest_of(data: bytes) -> str:

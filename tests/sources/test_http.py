@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import trustme
-from kit.loopback import Handler, Server, server_context, serving, tunnel_to
+from kit.loopback import Handler, Server, accepting, server_context, serving, tunnel_to
 from kit.waiting import LIMIT, meanwhile, until
 
 from locklens import __version__
@@ -296,16 +296,13 @@ def test_nobody_there(client: Client) -> None:
 
 
 def test_text_that_is_no_http(client: Client) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def speak() -> None:
-            connection, _ = listener.accept()
+    def speak(connection: socket.socket) -> None:
+        with connection:
             connection.recv(1000)
             connection.sendall(b"SSH-2.0-OpenSSH\r\n")
-            connection.close()
 
-        threading.Thread(target=speak, daemon=True).start()
-        assert "does not speak HTTP" in refusal(client, f"http://127.0.0.1:{listener.getsockname()[1]}/")
+    with accepting(speak) as port:
+        assert "does not speak HTTP" in refusal(client, f"http://127.0.0.1:{port}/")
 
 
 def test_redirects_are_followed_and_counted(server: Server, client: Client) -> None:

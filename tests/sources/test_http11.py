@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
 import pytest
+from kit.loopback import accepting
 from kit.waiting import LIMIT
 
 from locklens.errors import RunCancelledError, UnavailableError
@@ -33,14 +34,8 @@ def talking(talk: Talk) -> Iterator[tuple[str, list[int]]]:
                 asked[number] += said.count(b"\r\n\r\n")
                 talk(inner)
 
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=accept, daemon=True).start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}", asked
+    with accepting(serve) as port:
+        yield f"http://127.0.0.1:{port}", asked
 
 
 def said(*parts: bytes) -> Talk:

@@ -12,7 +12,7 @@ import pytest
 from kit.registries import environ_of
 from msgspec.structs import replace
 from operations.test_resolving import BASE, NEWER, NEWEST, OURS, THEIRS, UNITED, Merging, block, hashes
-from ui.conftest import until
+from ui.conftest import Running, until
 from ui.test_preview import PreviewDriver
 
 from locklens.demo import SampleLock, lock_file
@@ -37,7 +37,7 @@ def merging(tmp_path: Path) -> Merging:
 
 
 @pytest.fixture
-def opening(merging: Merging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
+def opening(running: Running, merging: Merging, monkeypatch: pytest.MonkeyPatch) -> Opening:
     @asynccontextmanager
     async def run(
         base: str, ours: str, theirs: str, *, size: tuple[int, int] = (120, 40)
@@ -45,10 +45,8 @@ def opening(merging: Merging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         merging.merge(base.encode(), ours.encode(), theirs.encode())
         monkeypatch.chdir(merging.top)
         source = LockLens(ReviewRequest(partial(open_git, merging.top)))
-        app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
-        async with app.run_test(size=size, notifications=True) as pilot:
-            driver = PreviewDriver(app, pilot)
-            driver.top = merging.top
+        async with running(source, size=size, settled=False) as shown:
+            driver = PreviewDriver(shown.app, shown.pilot)
             await driver.reviewed()
             yield driver
 
@@ -94,7 +92,7 @@ async def test_the_row_has_the_versions_of_both_sides_and_not_of_merged_lines(op
     ours = block("a", "1.0.0", *hashes("a", "A", "M"))
     theirs = block("a", "1.1.0", *hashes("c", "C"))
     async with opening(base, ours, theirs) as on:
-        text = (on.top / "infra" / ".terraform.lock.hcl").read_text()
+        text = Path("infra/.terraform.lock.hcl").read_text()
         assert "<<<<<<<" in text
         assert '"1.0.0"' not in text, "the version is outside of the markers"
         assert "1.0.0 | 1.1.0" in on.text

@@ -17,7 +17,7 @@ from kit.registries import environ_of
 from kit.repositories import repository
 from kit.schemas import json_report
 from msgspec.structs import replace
-from ui.conftest import Samples, until
+from ui.conftest import Running, Samples, until
 from ui.test_preview import PreviewDriver
 
 from locklens.demo import SampleLock, lock_file
@@ -63,17 +63,15 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def opening(top: Path, registry: DemoRegistry, tmp_path: Path) -> Opening:
+def opening(running: Running, top: Path, registry: DemoRegistry, tmp_path: Path) -> Opening:
     environ = environ_of(registry, tmp_path)
 
     @asynccontextmanager
     async def run(*, size: tuple[int, int] = (120, 40)) -> AsyncIterator[PreviewDriver]:
         with Cache(tmp_path / "cache.sqlite3") as cache:
             source = LockLens(ReviewRequest(partial(open_git, top), network=NetworkSettings(environ, cache)))
-            app = LockLensApp(source, store_path=tmp_path / "store.sqlite3")
-            async with app.run_test(size=size, notifications=True) as pilot:
-                driver = PreviewDriver(app, pilot)
-                driver.top = top
+            async with running(source, size=size, settled=False) as shown:
+                driver = PreviewDriver(shown.app, shown.pilot)
                 await driver.reviewed()
                 yield driver
 

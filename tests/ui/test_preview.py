@@ -19,7 +19,7 @@ from kit.registries import environ_of
 from kit.repositories import commit, copy_of, repository
 from kit.waiting import LIMIT
 from textual.widgets import Input
-from ui.conftest import Driver, until
+from ui.conftest import Driver, Running, until
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.cli.main import main
@@ -108,7 +108,6 @@ def with_two_roots(top: Path) -> None:
 class PreviewDriver(Driver):
     """Words for the Preview."""
 
-    top: Path
     before: Review | None = None
     """What was reviewed when a plan was ready."""
 
@@ -171,7 +170,9 @@ Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]
 
 
 @pytest.fixture
-def opening(top: Path, registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
+def opening(
+    running: Running, top: Path, registry: DemoRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Opening:
     monkeypatch.chdir(top)
     environ = environ_of(registry, tmp_path)
 
@@ -182,10 +183,8 @@ def opening(top: Path, registry: DemoRegistry, tmp_path: Path, monkeypatch: pyte
         with Cache(tmp_path / "cache.sqlite3") as cache:
             network = NetworkSettings(environ, cache, is_offline=offline)
             own = source or LockLens(ReviewRequest(partial(open_git, top), network=network))
-            app = LockLensApp(own, store_path=tmp_path / "store.sqlite3")
-            async with app.run_test(size=size, notifications=True) as pilot:
-                driver = PreviewDriver(app, pilot)
-                driver.top = top
+            async with running(own, size=size, settled=False) as shown:
+                driver = PreviewDriver(shown.app, shown.pilot)
                 await driver.reviewed()
                 yield driver
 
