@@ -27,6 +27,7 @@ from conformance.forking import shared
 from conformance.running import is_here
 from install.conftest import HOST, Place
 from kit.effort import DIAGONAL
+from kit.repositories import put
 from kit.waiting import LIMIT
 from packages.zips import BINARY, STORED, Item, build
 
@@ -102,8 +103,7 @@ ON_THE_WAY = {
 def outside(tmp_path: Path) -> Path:
     """A folder of the user's, with what would be in the way."""
     folder = tmp_path / "outside"
-    (folder / PLATFORM).mkdir(parents=True)
-    (folder / PLATFORM / "precious.txt").write_text("mine")
+    put(folder / PLATFORM, {"precious.txt": "mine"})
     return folder
 
 

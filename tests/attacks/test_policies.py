@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from kit.git import git
 from kit.registries import lead_to
-from kit.repositories import commit
+from kit.repositories import commit, put
 from kit.schemas import validate
 
 from locklens.cli.main import main
@@ -426,8 +426,7 @@ MODULES = {
 @pytest.mark.parametrize(("call", "is_told"), MODULES.items())
 def test_a_module_call_that_is_not_exact(repository: Repository, call: str, is_told: bool) -> None:
     (repository.top / "main.tf").write_text(f'{REQUIRES}module "m" {{\n  {call}\n}}\n')
-    (repository.top / "local").mkdir()
-    (repository.top / "local" / "x.tf").write_text("")
+    put(repository.top / "local", {"x.tf": ""})
     repository.commit(lock=lock_file(NEW))
     assert not [one for one in repository.review()[1]["roots"][0]["findings"] if one["rule"] == "LK029"]
     repository.commit_to_main("[severity]\nLK029 = 'warn'\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conformance.case import requires
+from kit.repositories import put
 from msgspec.structs import replace
 from trust import conftest, selfsigned
 from trust.conftest import Gnupg
@@ -115,8 +116,7 @@ def test_init_ends_as_the_tools_do(
         registry.resign = lambda release: resign(release, gnupg)
         settle(monkeypatch, tmp_path, registry, dialect, variables)
         for name in ("ours", "theirs"):
-            (tmp_path / name).mkdir()
-            (tmp_path / name / "main.tf").write_text(requires(("acme/demo", "")))
+            put(tmp_path / name, {"main.tf": requires(("acme/demo", ""))})
         monkeypatch.chdir(tmp_path / "ours")
         assert main(["init", "--tool", tool], lambda *_: 0) == status
         program = shutil.which({TERRAFORM: "terraform", OPENTOFU: "tofu"}[dialect])

@@ -135,8 +135,7 @@ def test_providers_of_a_repository_are_those_of_its_lock_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for root in ("a", "b", "-x", "new", "ignored", "new/.terraform/modules/m"):
-        (tmp_path / root).mkdir(parents=True)
-        (tmp_path / root / ".terraform.lock.hcl").write_text(f'provider "registry.terraform.io/acme/in{root}" {{\n}}\n')
+        put(tmp_path / root, {".terraform.lock.hcl": f'provider "registry.terraform.io/acme/in{root}" {{\n}}\n'})
     (tmp_path / ".gitignore").write_text("ignored\n")
     os.mkfifo(tmp_path / "pipe.terraform.lock.hcl")
     for words in (["init", "-q"], ["add", "a", "b", "./-x"]):

@@ -13,7 +13,7 @@ import pytest
 from kit.command_line import Run, runner
 from kit.git import git
 from kit.registries import lead_to
-from kit.repositories import commit
+from kit.repositories import commit, put
 from kit.schemas import validate
 from msgspec.structs import replace
 from review.test_platform_agreement import facts
@@ -339,8 +339,7 @@ def test_a_terragrunt_unit_is_a_root_whose_requirements_are_unknown(run: Run, to
 def test_modules_that_terragrunt_units_run_are_no_roots(name: str, text: str, run: Run, top: Path) -> None:
     lay(top / "modules/app", AWS, more='provider "aws" {}\n', locked=False)
     lay(top / "deployed", AWS, more=BACKEND, locked=False)
-    (top / "unit").mkdir()
-    (top / "unit" / name).write_text(text)
+    put(top / "unit", {name: text})
     assert [root["path"] for root in document(run, "--offline", status=0)["roots"]] == ["deployed"]
 
 
@@ -451,8 +450,7 @@ def test_the_lock_file_of_a_stack_is_a_root_whose_requirements_are_unknown(name:
     (top / "stack/main.tf").unlink()
     (top / "stack" / name).write_text('required_providers {\n  aws = {\n    source = "hashicorp/aws"\n  }\n}\n')
     (top / "stack/modules").mkdir()
-    (top / "no-lock").mkdir()
-    (top / "no-lock" / name).write_text("")
+    put(top / "no-lock", {name: ""})
     value = document(run, "--offline", status=0)
     assert [root["path"] for root in value["roots"]] == ["stack"]
     checks = {one["id"]: one for one in value["checks"]}
@@ -467,8 +465,7 @@ def test_the_lock_file_of_a_stack_is_a_root_whose_requirements_are_unknown(name:
 def test_a_terragrunt_unit_without_a_lock_file_is_no_root(run: Run, top: Path) -> None:
     lay(top / "unit", AWS)
     (top / "unit/terragrunt.hcl").write_text("")
-    (top / "other").mkdir()
-    (top / "other/terragrunt.hcl").write_text('terraform {\n  source = "tfr:///a/b/c?version=1.0.0"\n}\n')
+    put(top / "other", {"terragrunt.hcl": 'terraform {\n  source = "tfr:///a/b/c?version=1.0.0"\n}\n'})
     assert [root["path"] for root in document(run, "--offline", status=0)["roots"]] == ["unit"]
 
 

@@ -12,6 +12,7 @@ import pytest
 from install import conftest
 from install.conftest import HOST, Place
 from kit.command_line import Run, runner
+from kit.repositories import put
 
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.operations.plan import RootResult
@@ -211,8 +212,7 @@ def test_json_is_an_event_a_line(place: Place, run: Run) -> None:
 
 def test_several_roots(place: Place, run: Run) -> None:
     for name in ("one", "two"):
-        (place.root / name).mkdir()
-        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+        put(place.root / name, {"main.tf": (place.root / "main.tf").read_bytes()})
     (place.root / "two" / "main.tf").write_text("}")
     status, out, err = run("init", "--root", "one", "--root", "two", "--root", "gone")
     assert status == 1
@@ -229,8 +229,7 @@ def test_an_interruption_names_the_roots_that_were_written(
     place: Place, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("done", "one", "two", "three"):
-        (place.root / name).mkdir()
-        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+        put(place.root / name, {"main.tf": (place.root / "main.tf").read_bytes()})
     assert run("init", "--root", "done")[0] == 0
     init = Init.init
 
@@ -248,8 +247,7 @@ def test_an_interruption_names_the_roots_that_were_written(
 
 def test_lock_works_on_several_roots_at_once(place: Place, run: Run) -> None:
     for name in ("one", "two", "odd"):
-        (place.root / name).mkdir()
-        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+        put(place.root / name, {"main.tf": (place.root / "main.tf").read_bytes()})
     (place.root / "odd" / "main.tf").write_text("}")
     roots = [word for name in ("one", "two", "odd", "gone") for word in ("--root", name)]
     status, out, err = run("lock", "--check", "--platform", "linux_amd64", *roots)
@@ -276,8 +274,7 @@ def test_lock_works_on_several_roots_at_once(place: Place, run: Run) -> None:
 
 def test_json_of_several_roots_names_no_root_where_all_are_meant(place: Place, run: Run) -> None:
     for name in ("one", "two"):
-        (place.root / name).mkdir()
-        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+        put(place.root / name, {"main.tf": (place.root / "main.tf").read_bytes()})
     status, out, err = run("lock", "--json", "--platform", "linux_amd64", "--root", "one", "--root", "two")
     assert (status, err) == (0, "")
     events = [json.loads(line) for line in out.splitlines()]
@@ -296,8 +293,7 @@ def test_json_of_several_roots_names_no_root_where_all_are_meant(place: Place, r
 def test_a_root_has_the_name_of_the_command_line(place: Place, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     roots = ("prod", "../other")
     for name in ("live/prod", "other"):
-        (place.root / name).mkdir(parents=True)
-        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+        put(place.root / name, {"main.tf": (place.root / "main.tf").read_bytes()})
     (place.root / ".git").mkdir()
     monkeypatch.chdir(place.root / "live")
     words = ("lock", "--platform", "linux_amd64", *(f"--root={name}" for name in roots))
@@ -312,8 +308,7 @@ def test_a_root_has_the_name_of_the_command_line(place: Place, run: Run, monkeyp
 
 def test_lock_writes_all_of_its_files_or_none(place: Place, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
-        (place.root / name).mkdir()
-        (place.root / name / "main.tf").write_bytes((place.root / "main.tf").read_bytes())
+        put(place.root / name, {"main.tf": (place.root / "main.tf").read_bytes()})
     real = os.replace
 
     def failing(source: str, target: str) -> None:

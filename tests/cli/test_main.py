@@ -18,6 +18,7 @@ import httpx
 import pytest
 from kit.command_line import Run, runner
 from kit.real_material import meta, real_cases
+from kit.repositories import put
 from kit.schemas import validate
 from kit.waiting import LIMIT
 
@@ -190,8 +191,7 @@ def test_standard_input(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_empty_input_is_a_lock_file_that_lost_what_may_be_required(
     monkeypatch: pytest.MonkeyPatch, run: Run, tmp_path: Path
 ) -> None:
-    (tmp_path / "prod").mkdir()
-    (tmp_path / "prod/.terraform.lock.hcl").write_bytes(NEW)
+    put(tmp_path / "prod", {".terraform.lock.hcl": NEW})
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     words = ("--old", "prod/.terraform.lock.hcl", "--new", "-", "--format", "json", "--offline", "--fail-on", "warn")

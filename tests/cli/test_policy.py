@@ -14,7 +14,7 @@ import pytest
 from kit.command_line import Run, runner
 from kit.git import git
 from kit.registries import lead_to
-from kit.repositories import commit, repository
+from kit.repositories import commit, put, repository
 
 from locklens.demo import SampleLock, lock_file
 from locklens.demo.faults import Fault, FaultRule, Faults
@@ -194,8 +194,7 @@ def test_an_acceptance_is_of_the_change_of_the_roots_that_are_named(
     run: Run, top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The change of one root could not be selected, and no word said when an acceptance counts."""
-    (top / "other").mkdir()
-    (top / "other" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0", unpacked=())))
+    put(top / "other", {LOCK: lock_file(SampleLock(DEMO, "1.0.0", unpacked=()))})
     git(top, "add", "other")
     git(top, "commit", "-qm", "other")
     changed = SampleLock(DEMO, "1.0.0", constraints=">= 1.0.0", unpacked=(), edition="again")
@@ -263,8 +262,7 @@ def test_keys_are_pinned_in_full_and_dropped(
 def test_one_of_the_keys_is_pinned_alone_and_an_expired_one_is_told(
     run: Run, top: Path, registry: DemoRegistry
 ) -> None:
-    (top / "next").mkdir()
-    (top / "next" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0", unpacked=())))
+    put(top / "next", {LOCK: lock_file(SampleLock(DEMO, "1.2.0", unpacked=()))})
     registry.faults = Faults(
         (FaultRule(Fault.EXPIRED_KEY, DEMO, "1.2.0"), FaultRule(Fault.OTHER_SIGNER, DEMO, "1.0.0"))
     )

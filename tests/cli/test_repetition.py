@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kit.repositories import repository
+from kit.repositories import put, repository
 
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
@@ -35,9 +35,10 @@ def requiring(constraint: str) -> str:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Twelve roots with one change: the seventh does not satisfy its constraint; `bad` has a broken lock file."""
     for root in [*ROOTS, "bad"]:
-        (tmp_path / root).mkdir(parents=True)
-        (tmp_path / root / LOCK).write_bytes(locking("aws", "5.0.0", "0"))
-        (tmp_path / root / "main.tf").write_text(requiring("~> 6.0" if root == "live/r07" else "~> 5.0"))
+        put(
+            tmp_path / root,
+            {LOCK: locking("aws", "5.0.0", "0"), "main.tf": requiring("~> 6.0" if root == "live/r07" else "~> 5.0")},
+        )
     repository(tmp_path, {})
     for root in ROOTS:
         (tmp_path / root / LOCK).write_bytes(locking("aws", "5.1.0", "1"))
@@ -72,8 +73,7 @@ def test_a_review_says_once_what_could_not_be_asked(run: Run) -> None:
 def test_a_review_counts_the_changes_with_a_reason_of_their_own(run: Run, tmp_path: Path) -> None:
     address = ProviderAddress("registry.example.com", "acme", "one")
     lock = LockEntry(address, Version.parse("1.0.0"), "~> 1.0", (f"zh:{'2' * 64}",), 0)
-    (tmp_path / "live/r01/b").mkdir()
-    (tmp_path / "live/r01/b" / LOCK).write_bytes(render([lock], TERRAFORM))
+    put(tmp_path / "live/r01/b", {LOCK: render([lock], TERRAFORM)})
     out = run("review")
     assert "\nnot all is known of 12 changes: " in out
     assert "\nnot all is known of 1 more change, for a reason of its own\n" in out

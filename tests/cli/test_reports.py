@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from conformance.forking import shared
 from kit.git import git
-from kit.repositories import commit, copy_of, repository
+from kit.repositories import commit, copy_of, put, repository
 
 from locklens.cli import LiveLine
 from locklens.cli.main import main
@@ -146,8 +146,7 @@ def test_a_review_shows_how_many_files_it_has_read_and_removes_that_line(
 ) -> None:
     with_an_edit(tmp_path)
     for number in range(3):
-        (tmp_path / f"root{number}").mkdir()
-        (tmp_path / f"root{number}" / ".terraform.lock.hcl").write_text(ENTRY.format("1.0.0", number))
+        put(tmp_path / f"root{number}", {".terraform.lock.hcl": ENTRY.format("1.0.0", number)})
     monkeypatch.chdir(tmp_path)
     for words in (["review"], ["health"]):
         with monkeypatch.context() as patched:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from kit.command_line import Run, runner
 from kit.git import git
-from kit.repositories import commit, copy_of, repository
+from kit.repositories import commit, copy_of, put, repository
 
 from locklens.addresses import ProviderAddress
 from locklens.cli.main import main
@@ -46,9 +46,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def with_all_roots(top: Path) -> None:
     for root in ROOTS:
-        (top / root).mkdir(parents=True)
-        (top / root / LOCK).write_bytes(locking("aws 5.0.0", "tls 4.0.0"))
-        (top / root / "main.tf").write_text('resource "aws_vpc" "x" {}\n')
+        put(top / root, {LOCK: locking("aws 5.0.0", "tls 4.0.0"), "main.tf": 'resource "aws_vpc" "x" {}\n'})
     repository(top, {})
 
 
@@ -254,9 +252,7 @@ def test_a_name_without_a_host_is_of_the_registry_of_a_roots_own_tool(run: Run, 
     def lock(version: str) -> bytes:
         return locking(f"aws {version}", f"{OPENTOFU.default_host}/aws {version}", tool=OPENTOFU)
 
-    (top / "tofu").mkdir()
-    (top / "tofu" / LOCK).write_bytes(lock("5.0.0"))
-    (top / "tofu/main.tofu").write_text("locals {}\n")
+    put(top / "tofu", {LOCK: lock("5.0.0"), "main.tofu": "locals {}\n"})
     commit(top, {})
     (top / "tofu" / LOCK).write_bytes(lock("5.1.0"))
     aws, deciding = f"{OPENTOFU.default_host}/hashicorp/aws", ("--reason", "r", "--by", "n", "--dry-run", "--offline")
@@ -347,8 +343,7 @@ def test_the_undo_of_a_stage_changes_no_version(run: Run, top: Path) -> None:
 def test_a_root_outside_of_a_repository_can_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "odd name").mkdir()
-    (tmp_path / "odd name" / LOCK).write_bytes(locking("aws 5.0.0"))
+    put(tmp_path / "odd name", {LOCK: locking("aws 5.0.0")})
     monkeypatch.chdir(tmp_path)
     assert hashes_command("odd name") == "locklens hashes -- 'odd name'"
     words = shlex.split(hashes_command("odd name"))[1:]
@@ -361,8 +356,7 @@ def test_outside_of_a_repository_paths_and_hints_are_true(
 ) -> None:
     """A lock file below was named as if it were here, and the hint had options that only `review` has."""
     for root in ("a/b", "c"):
-        (tmp_path / root).mkdir(parents=True)
-        (tmp_path / root / LOCK).write_bytes(locking("aws 5.0.0"))
+        put(tmp_path / root, {LOCK: locking("aws 5.0.0")})
     monkeypatch.chdir(tmp_path)
     outside = runner(capsys)
     quiet = "--offline", "--no-cache", "--format", "text"

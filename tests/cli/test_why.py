@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from kit.command_line import Run, runner
+from kit.repositories import put
 from kit.schemas import validate
 
 CONFIGURATION = """\
@@ -45,9 +46,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "root"
-    folder.mkdir()
-    (folder / "main.tf").write_text(CONFIGURATION)
-    (folder / ".terraform.lock.hcl").write_text(LOCK)
+    put(folder, {"main.tf": CONFIGURATION, ".terraform.lock.hcl": LOCK})
     return folder
 
 
@@ -95,8 +94,7 @@ def test_the_status_says_whether_init_would_fail(run: Run, root: Path) -> None:
 
 def test_an_entry_of_a_lock_file_in_conflict_is_not_called_absent(run: Run, root: Path) -> None:
     other = root.with_name("other")
-    other.mkdir()
-    (other / "main.tf").write_text(CONFIGURATION)
+    put(other, {"main.tf": CONFIGURATION})
     entry = LOCK.partition("\n\n")[2]
     theirs = entry.replace("5.1.0", "5.2.0")
     (other / ".terraform.lock.hcl").write_text(f"<<<<<<< HEAD\n{entry}=======\n{theirs}>>>>>>> topic\n")

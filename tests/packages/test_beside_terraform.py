@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from collecting import UNCOLLECTED
 from kit.effort import IS_FULL
+from kit.repositories import put
 from packages.odd import ACCEPTED, REFUSED
 from packages.zips import unpacked
 
@@ -33,8 +34,7 @@ class Terraform:
         required = ""
         for number, data in enumerate(packages.values()):
             place = self.mirror / "reg.acme.test" / f"n{number}" / "demo"
-            place.mkdir(parents=True)
-            (place / "terraform-provider-demo_1.0.0_linux_amd64.zip").write_bytes(data)
+            put(place, {"terraform-provider-demo_1.0.0_linux_amd64.zip": data})
             required += f'    p{number} = {{ source = "reg.acme.test/n{number}/demo", version = "1.0.0" }}\n'
         (self.root / "main.tf").write_text(f"terraform {{\n  required_providers {{\n{required}  }}\n}}\n")
         (folder / "cli.tfrc").write_text(

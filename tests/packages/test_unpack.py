@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from kit.repositories import put
 from packages.odd import ACCEPTED, PROVIDER, REFUSED, TEXT
 from packages.zips import BINARY, FILE, LINK, PROGRAM, STORED, Item, build, unpacked
 
@@ -96,8 +97,7 @@ def test_a_link_becomes_a_file_through_which_nothing_is_written(tmp_path: Path) 
 
 def test_only_into_an_empty_folder(tmp_path: Path) -> None:
     package = archive(tmp_path, build([PROVIDER]))
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "kept").write_text("x")
+    put(tmp_path / "full", {"kept": "x"})
     (tmp_path / "file").write_text("x")
     (tmp_path / "empty").mkdir()
     for name, words in (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kit.git import git
-from kit.repositories import repository
+from kit.repositories import put, repository
 
 from locklens.errors import ConfigurationError
 from locklens.project import LOCK_FILE, RootPair, touched_roots
@@ -432,9 +432,7 @@ def test_of_many_changed_files_each_may_be_a_state_but_for_lock_files(
     state = '{"version": 4, "resources": []}'
     locks = {f"{name}/{LOCK_FILE}": "# a lock file\n" for name in "abcd"} | {f"e/{LOCK_FILE}": state}
     others = {f"{number}.txt": "text" for number in range(3)}
-    for path, text in (locks | others).items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).write_text(text)
+    put(tmp_path, locks | others)
     tree = WorkTree(tmp_path)
     assert touched_roots.changed_states(tree, locks) == {f"e/{LOCK_FILE}"}
     assert touched_roots.changed_states(tree, [*locks, "0.txt", "1.txt"]) == {f"e/{LOCK_FILE}"}

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import trustme
 from kit.loopback import Handler, Server, accepting, server_context, serving, tunnel_to
+from kit.repositories import put
 from kit.waiting import LIMIT, meanwhile, until
 
 from locklens import __version__
@@ -370,9 +371,7 @@ def test_tls_trusts_whom_the_environment_names(secure_server: Server, authority_
     secure_server.gives("/a", b"{}")
     url = secure_server.url("/a", host="localhost")
     folder = tmp_path / "certificates"
-    folder.mkdir()
-    (folder / "acme.crt").write_bytes(authority_file.read_bytes())
-    (folder / "README").write_text("no certificate")
+    put(folder, {"acme.crt": authority_file.read_bytes(), "README": "no certificate"})
     for environ in (
         {"SSL_CERT_FILE": str(authority_file)},
         {"SSL_CERT_DIR": f"/nowhere:{folder}"},
@@ -491,8 +490,7 @@ def test_of_a_file_of_authorities_only_what_the_system_lacks_is_read_first(
     secure_server.gives("/a", b"{}")
     other, both = trustme.CA(), tmp_path / "both.pem"
     folder, bundle = tmp_path / "folder", tmp_path / "bundle.pem"
-    folder.mkdir()
-    (folder / "01234567.0").write_bytes(other.cert_pem.bytes())
+    put(folder, {"01234567.0": other.cert_pem.bytes()})
     bundle.write_bytes(other.cert_pem.bytes().replace(b"\n", b"\r\n"))
     both.write_bytes(b"# others\n" + other.cert_pem.bytes() + authority_file.read_bytes())
     monkeypatch.setattr("locklens.sources.http.environment._FOLDERS", (str(folder),))

@@ -18,6 +18,7 @@ from conformance.running import is_here
 from kit.effort import some
 from kit.loopback import server_context
 from kit.oci_registry import OciRegistry, registry
+from kit.repositories import put
 
 from locklens import dialect
 from locklens.errors import UnavailableError
@@ -215,9 +216,7 @@ def sent_by_tofu(server: OciRegistry, home: Path, environ: dict[str, str]) -> st
 
 
 def test_files_that_cannot_be_used_are_told(tmp_path: Path) -> None:
-    for name, text in {DOCKER: "[]", PODMAN: "{", ".dockercfg": " " * 1024 * 1024 + "{}"}.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    put(tmp_path, {DOCKER: "[]", PODMAN: "{", ".dockercfg": " " * 1024 * 1024 + "{}"})
     environ = {"HOME": str(tmp_path), "TF_CLI_CONFIG_FILE": str(tmp_path / "none")}
     logins = ConfiguredLogins(read_cli_config(dialect.OPENTOFU, environ).oci_credentials, environ)
     assert logins.for_repository(OciRepository.parse("reg.test/a")) is None

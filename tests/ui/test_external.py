@@ -4,6 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from kit.repositories import put
 
 from locklens.errors import LockLensError
 from locklens.lines import FilePlace
@@ -82,8 +83,7 @@ def test_only_files_of_the_work_tree_are_opened(samples: Samples, tmp_path: Path
     from locklens.review.model import SideName
 
     top = tmp_path / "top"
-    top.mkdir()
-    (top / "main.tf").write_text("")
+    put(top, {"main.tf": ""})
     (tmp_path / "secret").write_text("")
     review = samples.review()
     assert work_tree_file(review, top, FilePlace("main.tf", 3)) == top / "main.tf"

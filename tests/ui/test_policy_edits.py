@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from kit.git import git
 from kit.registries import environ_of
-from kit.repositories import repository
+from kit.repositories import put, repository
 from kit.schemas import json_report
 from msgspec.structs import replace
 from ui.conftest import Running, Samples, until
@@ -248,8 +248,7 @@ async def test_one_of_several_keys_of_a_namespace_is_pinned_alone(
     earlier, later = publisher("acme").key, publisher("acme-new-owner").key
     registry.faults.add(Fault.OTHER_SIGNER, DEMO, "1.2.0")
     commit_policy(top, f'[trust.acme]\nkeys = ["{earlier.fingerprint}"]\nby = "Ann"\nwhy = "phoned"\n')
-    (top / "live" / "next").mkdir()
-    (top / "live" / "next" / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.0.0")))
+    put(top / "live" / "next", {LOCK: lock_file(SampleLock(DEMO, "1.0.0"))})
     async with opening(size=(80, 24)) as on:
         await on.press("4")
         await until(on, lambda: isinstance(on.app.screen, SignersScreen) and not on.app.screen.is_asking)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from kit.git import git
 from kit.registries import environ_of
-from kit.repositories import commit, copy_of, repository
+from kit.repositories import commit, copy_of, put, repository
 from kit.waiting import LIMIT
 from textual.widgets import Input
 from ui.conftest import Driver, Running, until
@@ -92,8 +92,7 @@ def top(tmp_path: Path) -> Path:
 def with_two_roots(top: Path) -> None:
     def lay(aws: str, *more: SampleLock) -> None:
         for root in ("a", "b"):
-            (top / root).mkdir(parents=True, exist_ok=True)
-            (top / root / "main.tf").write_text(requires(("acme/demo", "~> 1.4"), ("hashicorp/aws", ">= 5.0")))
+            put(top / root, {"main.tf": requires(("acme/demo", "~> 1.4"), ("hashicorp/aws", ">= 5.0"))})
             locked = (
                 SampleLock(f"{HOST}/acme/demo", "1.4.1", "~> 1.4"),
                 SampleLock(f"{HOST}/hashicorp/aws", aws, ">= 5.0.0"),
