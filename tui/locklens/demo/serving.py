@@ -244,19 +244,6 @@ def advisory_files() -> dict[str, bytes]:
     }
 
 
-def write_advisories(folder: Path) -> Path:
-    """Write the database into a folder, creating it, and return it.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    for name, content in advisory_files().items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return folder
-
-
 @contextmanager
 def sample_advisories(folder: Path) -> Iterator[None]:
     """Keep the database in a folder for the time being, in place of the user's own.
@@ -266,8 +253,11 @@ def sample_advisories(folder: Path) -> Iterator[None]:
     """
     from locklens.advisories.database import PLACE, keep_database, read_database
 
-    path, before = folder / "advisories.bin", os.environ.get(PLACE)
-    found = read_database(write_advisories(folder / "advisories"), source="the locklens demo", now=datetime.now(UTC))
+    path, entries, before = folder / "advisories.bin", folder / "advisories", os.environ.get(PLACE)
+    for name, content in advisory_files().items():
+        (entries / name).parent.mkdir(parents=True, exist_ok=True)
+        (entries / name).write_bytes(content)
+    found = read_database(entries, source="the locklens demo", now=datetime.now(UTC))
     keep_database(found, path)
     os.environ[PLACE] = str(path)
     try:
