@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ui.conftest import app_of, counted_waiting, running
+from ui.conftest import counted_waiting, running
 
-__all__ = ["app_of", "counted_waiting", "running"]
+__all__ = ["counted_waiting", "running"]

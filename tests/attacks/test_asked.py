@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -235,10 +234,7 @@ def test_a_full_reference_is_taken_for_itself(place: Place, capsys: pytest.Captu
 def test_what_git_describe_prints_is_no_ambiguous_name(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     git(place.top, "tag", "-a", "v1", "-m", "v1", "main")
     git(place.top, "branch", "main-line/deep", "main")
-    found = subprocess.run(
-        ["git", "describe", "--long", "main"], cwd=place.top, check=True, capture_output=True, text=True
-    )
-    for name in (found.stdout.strip(), "v1", "v1^{}", "main-line/deep", "heads/main"):
+    for name in (git(place.top, "describe", "--long", "main"), "v1", "v1^{}", "main-line/deep", "heads/main"):
         _, text = said(capsys, "review", name, "--format", "text")
         assert "moved from" in text
 
@@ -252,8 +248,7 @@ def test_a_tag_does_not_take_the_place_of_a_remotes_branch(place: Place, capsys:
 
 
 def test_a_tag_does_not_take_the_place_of_a_commit(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = subprocess.run(["git", "rev-parse", "main"], cwd=place.top, check=True, capture_output=True, text=True)
-    head = whole.stdout.strip()
+    head = git(place.top, "rev-parse", "main")
     for name in (head[:8], f"v1-3-g{head[:8]}"):
         git(place.top, "tag", name, "pr")
         told = refused(capsys, "review", name, "--format", "text")

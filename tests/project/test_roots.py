@@ -38,14 +38,6 @@ def module(*sources: str) -> str:
     return "".join(f'module "m{number}" {{\n  source = "{source}"\n}}\n' for number, source in enumerate(sources))
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    folder = tmp_path / "repo"
-    folder.mkdir()
-    git(folder, "init", "-q")
-    return folder
-
-
 def write(folder: Path, files: dict[str, str | None]) -> None:
     for path, text in files.items():
         place = folder / path

@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 FILE, FOLDER, LINKED, BROKEN = EntryKind.FILE, EntryKind.FOLDER, EntryKind.LINKED_FOLDER, EntryKind.BROKEN
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    folder = tmp_path / "repo"
-    folder.mkdir()
-    git(folder, "init", "-q")
-    return folder
-
-
 def test_the_author_is_the_one_that_git_would_write(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Path.home() / ".gitconfig"
     settings.write_text("[user]\nname = Ann\n")

@@ -508,20 +508,6 @@ def samples() -> Samples:
     return Samples()
 
 
-@pytest.fixture
-def serving() -> type[ServingSource]:
-    return ServingSource
-
-
-@pytest.fixture
-def app_of(tmp_path: Path) -> Callable[..., LockLensApp]:
-    def build(source: LockLens | Review, view: str = "review") -> LockLensApp:
-        own = ServingSource(source) if isinstance(source, Review) else source
-        return LockLensApp(own, view, store_path=tmp_path / "store.sqlite3")
-
-    return build
-
-
 @pytest.fixture(autouse=True)
 def counted_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     take_less(monkeypatch)
@@ -634,14 +620,15 @@ Running = Callable[..., AbstractAsyncContextManager[Driver]]
 
 
 @pytest.fixture
-def running(app_of: Callable[..., LockLensApp]) -> Running:
+def running(tmp_path: Path) -> Running:
     """Runs the app on a review or a source; the driver is ready when all is read."""
 
     @asynccontextmanager
     async def run(
         what: LockLens | Review, view: str = "review", *, size: tuple[int, int] = (120, 40), settled: bool = True
     ) -> AsyncIterator[Driver]:
-        app = app_of(what, view)
+        own = ServingSource(what) if isinstance(what, Review) else what
+        app = LockLensApp(own, view, store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=size, notifications=True) as pilot:
             driver = Driver(app, pilot)
             if settled:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from textual import events
 from textual.command import CommandPalette
 from textual.widgets import Input, Label
-from ui.conftest import until
+from ui.conftest import ServingSource, until
 
 from locklens.operations.locklens import Reads
 from locklens.operations.reports import REPORTS, Report, formats_of
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ui.conftest import Driver, Running, Samples, ServingSource
+    from ui.conftest import Driver, Running, Samples
 
 
 async def test_the_first_screen(samples: Samples, running: Running) -> None:
@@ -363,11 +363,11 @@ async def test_keys_that_arrive_at_once_each_find_the_focus_as_the_one_before_le
 
 @pytest.mark.parametrize("view", ["2", "3", "4", "5"])
 async def test_keys_that_arrive_with_the_key_of_another_view_are_for_that_view(
-    samples: Samples, running: Running, serving: type[ServingSource], view: str
+    samples: Samples, running: Running, view: str
 ) -> None:
     review = samples.review(samples.root("infra", [samples.change("hashicorp/vault")]))
-    source = serving(review)
-    source.others = {reads: serving(review) for reads in Reads}
+    source = ServingSource(review)
+    source.others = {reads: ServingSource(review) for reads in Reads}
     async with running(source) as on:
         for is_open in (False, True):
             for key in (view, "slash", *"vault"):
@@ -624,9 +624,7 @@ async def test_fingerprints_are_offered(samples: Samples, running: Running) -> N
         assert key.fingerprint in on.text
 
 
-async def test_editing(
-    samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_editing(samples: Samples, running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[list[str]] = []
     paths: list[str] = []
 
@@ -642,7 +640,7 @@ async def test_editing(
     lock.parent.mkdir(parents=True)
     lock.touch()
     (lock.parent / "main.tf").touch()
-    async with running(serving(samples.full(), top=tmp_path)) as on:
+    async with running(ServingSource(samples.full(), top=tmp_path)) as on:
         monkeypatch.setattr(on.app, "suspend", nullcontext)
         await on.press("j", "e")
         assert calls == [["/bin/vim", "-R", "+4", str(lock)]]

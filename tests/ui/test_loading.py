@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
-from ui.conftest import Driver, until
+from ui.conftest import Driver, ServingSource, until
 
 from locklens.errors import LockLensError, RepositoryError
 from locklens.operations.review.request import Progress
@@ -24,17 +24,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
-    from ui.conftest import Running, Samples, ServingSource
+    from ui.conftest import Running, Samples
 
     from locklens.operations.review.request import ReviewEvent
-    from locklens.review.model import Review
 
 
-async def test_the_draft_is_shown_while_configurations_are_read(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
+async def test_the_draft_is_shown_while_configurations_are_read(samples: Samples, running: Running) -> None:
     gate = threading.Event()
-    async with running(serving(samples.full(), gate=gate), settled=False) as on:
+    async with running(ServingSource(samples.full(), gate=gate), settled=False) as on:
         await until(on, lambda: "reading configurations: 1 of 14 roots" in on.text)
         await until(on, lambda: "acme/demo" in on.text)
         await on.press("G")
@@ -60,26 +57,22 @@ async def test_steps_that_come_faster_than_they_are_drawn_are_drawn_together(
         assert drawn[-1] == 100
 
 
-async def test_the_first_load_counts_the_lock_files(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
+async def test_the_first_load_counts_the_lock_files(samples: Samples, running: Running) -> None:
     gate = threading.Event()
 
     def opening(on_event: Callable[[ReviewEvent], None]) -> None:
         on_event(Progress("lock files", 300, 10_000))
         assert gate.wait(60)
 
-    async with running(serving(samples.full(), opening=opening), settled=False) as on:
+    async with running(ServingSource(samples.full(), opening=opening), settled=False) as on:
         await until(on, lambda: on.text.count("eading lock files: 300 of 10000 roots") == 2)  # The body and the status.
         gate.set()
         await on.settle()
         assert "eading lock files" not in on.text
 
 
-async def test_quitting_does_not_wait_for_the_reading(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
-    source = serving(samples.full(), gate=threading.Event())
+async def test_quitting_does_not_wait_for_the_reading(samples: Samples, running: Running) -> None:
+    source = ServingSource(samples.full(), gate=threading.Event())
     async with running(source, settled=False) as on:
         await until(on, lambda: bool(source.opened))
         await on.press("q")
@@ -139,10 +132,10 @@ async def test_a_restricted_run_says_so_at_every_size(
                 assert ("only 16 of 31 lock files" in on.text) == bool(left_out)
 
 
-async def test_an_error_is_shown_with_its_hint_and_can_be_tried_again(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
-    source = serving(error=RepositoryError("/x is not in a git repository", hint="name two files with --old and --new"))
+async def test_an_error_is_shown_with_its_hint_and_can_be_tried_again(samples: Samples, running: Running) -> None:
+    source = ServingSource(
+        error=RepositoryError("/x is not in a git repository", hint="name two files with --old and --new")
+    )
     async with running(source) as on:
         assert "/x is not in a git repository" in on.text
         assert "name two files with --old and --new" in on.text
@@ -155,16 +148,14 @@ async def test_an_error_is_shown_with_its_hint_and_can_be_tried_again(
         assert on.changes.has_focus
 
 
-async def test_quitting_after_an_error_is_status_2(running: Running, serving: type[ServingSource]) -> None:
-    async with running(serving(error=LockLensError("no"))) as on:
+async def test_quitting_after_an_error_is_status_2(running: Running) -> None:
+    async with running(ServingSource(error=LockLensError("no"))) as on:
         await on.press("q")
         assert on.app.return_value == 2
 
 
-async def test_a_reload_that_fails_keeps_what_is_shown(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
-    source = serving(samples.full())
+async def test_a_reload_that_fails_keeps_what_is_shown(samples: Samples, running: Running) -> None:
+    source = ServingSource(samples.full())
     async with running(source) as on:
         source.error = LockLensError("git went away")
         await on.press("r")
@@ -178,7 +169,7 @@ async def test_a_reload_that_fails_keeps_what_is_shown(
 
 
 async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
-    samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    samples: Samples, running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[tuple[str, ...]] = []
     poll = FileWatch.poll
@@ -192,7 +183,7 @@ async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
     file = tmp_path / "infra/prod/network/main.tf"
     file.parent.mkdir(parents=True)
     file.write_text("1")
-    source = serving(samples.full(), files=(file,), top=tmp_path)
+    source = ServingSource(samples.full(), files=(file,), top=tmp_path)
     async with running(source) as on:
         await on.press("slash", *"infra", "enter", "j", "j", "right_square_bracket", "h")
         key, turned = on.current.key, on.screen.turned
@@ -211,23 +202,17 @@ async def test_a_change_on_disk_reloads_and_keeps_cursor_folds_and_filter(
         assert len(source.opened) == count
 
 
-async def test_marks_are_kept_between_runs_by_change(samples: Samples, app_of: Callable[[Review], LockLensApp]) -> None:
+async def test_marks_are_kept_between_runs_by_change(samples: Samples, running: Running) -> None:
     for keys, expected in ((("j", "space"), 0), ((), 1), (("a",), 1), ((), 21)):
-        app = app_of(samples.full())
-        async with app.run_test(size=(120, 40)) as pilot:
-            await app.workers.wait_for_complete()
-            await pilot.pause()
-            text = "\n".join("".join(s.text for s in strip) for strip in app.screen._compositor.render_strips())
-            assert f"{expected} of 21" in text
-            await pilot.press(*keys)
-            await pilot.press("q")
+        async with running(samples.full()) as on:
+            assert f"{expected} of 21" in on.text
+            await on.press(*keys)
+            await on.press("q")
 
 
-async def test_a_store_that_cannot_be_used_is_said_once_and_marks_still_work(
-    samples: Samples, serving: type[ServingSource], tmp_path: Path
-) -> None:
+async def test_a_store_that_cannot_be_used_is_said_once_and_marks_still_work(samples: Samples, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    app = LockLensApp(serving(samples.full()), store_path=tmp_path / "file" / "store.sqlite3")
+    app = LockLensApp(ServingSource(samples.full()), store_path=tmp_path / "file" / "store.sqlite3")
     async with app.run_test(size=(120, 40)) as pilot:
         await app.workers.wait_for_complete()
         await pilot.pause()

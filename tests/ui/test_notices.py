@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual.widgets._toast import Toast
-from ui.conftest import until
+from ui.conftest import ServingSource, until
 
 from locklens.operations.locklens import Reads
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ui.conftest import Driver, Running, Samples, ServingSource
+    from ui.conftest import Driver, Running, Samples
 
 NOTE = "locklens.toml in the work tree is ignored"
 
@@ -22,12 +22,10 @@ def toasts(on: Driver) -> list[Toast]:
     return [one for one in on.app.screen.query(Toast) if one.display and one.region.area]
 
 
-async def test_a_note_is_shown_once_in_a_run(
-    samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path
-) -> None:
+async def test_a_note_is_shown_once_in_a_run(samples: Samples, running: Running, tmp_path: Path) -> None:
     review = replace(samples.full(), notes=(NOTE,))
-    others = {reads: serving(review, top=tmp_path) for reads in Reads}
-    source = serving(review, top=tmp_path, others=others)
+    others = {reads: ServingSource(review, top=tmp_path) for reads in Reads}
+    source = ServingSource(review, top=tmp_path, others=others)
     async with running(source) as on:
         assert [one._notification.message for one in toasts(on)] == [NOTE]
         (toast,) = toasts(on)
@@ -39,10 +37,10 @@ async def test_a_note_is_shown_once_in_a_run(
 
 
 async def test_a_note_that_is_no_longer_so_goes_from_the_screen(
-    samples: Samples, running: Running, serving: type[ServingSource], tmp_path: Path
+    samples: Samples, running: Running, tmp_path: Path
 ) -> None:
     policy = tmp_path / "locklens.toml"
-    source = serving(replace(samples.full(), notes=(NOTE,)), files=(policy,), top=tmp_path)
+    source = ServingSource(replace(samples.full(), notes=(NOTE,)), files=(policy,), top=tmp_path)
     async with running(source) as on:
         assert [one._notification.message for one in toasts(on)] == [NOTE]
         source.served = samples.full()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kit.waiting import LIMIT
 from msgspec.structs import replace
-from ui.conftest import until
+from ui.conftest import ServingSource, until
 
 from locklens.demo import PLATFORMS
 from locklens.errors import LockLensError, RunCancelledError
@@ -22,7 +22,7 @@ from locklens.ui.prove import nothing_to_prove, outcome, plan_lines
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ui.conftest import Running, Samples, ServingSource
+    from ui.conftest import Running, Samples
 
     from locklens.operations.review.request import ReviewEvent
 
@@ -52,9 +52,7 @@ def proving_roots(samples: Samples, review: Review) -> tuple[RootReview, ...]:
     return tuple(proven[root.lock_file] for root in review.roots[:2])
 
 
-async def test_it_asks_downloads_and_fills_the_rows(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
+async def test_it_asks_downloads_and_fills_the_rows(samples: Samples, running: Running) -> None:
     gate, seen = threading.Event(), []
 
     def work(
@@ -73,7 +71,7 @@ async def test_it_asks_downloads_and_fills_the_rows(
         on_event(RootsKnown(roots))
         return roots
 
-    source = serving(reviewed(samples), proving=work)
+    source = ServingSource(reviewed(samples), proving=work)
     async with running(source) as on:
         assert "1 of 5" in on.text
         await on.go_to("acme/demo")
@@ -100,9 +98,7 @@ async def test_it_asks_downloads_and_fills_the_rows(
     ]
 
 
-async def test_enter_is_answered_while_there_is_nothing_to_agree_to(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
+async def test_enter_is_answered_while_there_is_nothing_to_agree_to(samples: Samples, running: Running) -> None:
     estimated, downloaded = threading.Event(), threading.Event()
 
     def work(review: Review, confirm: Callable[[ProvingPlanned], bool], *_: object) -> tuple[RootReview, ...]:
@@ -111,7 +107,7 @@ async def test_enter_is_answered_while_there_is_nothing_to_agree_to(
         downloaded.wait(LIMIT)
         return proving_roots(samples, review)
 
-    async with running(serving(reviewed(samples), proving=work), size=(80, 24)) as on:
+    async with running(ServingSource(reviewed(samples), proving=work), size=(80, 24)) as on:
         await on.go_to("acme/demo")
         await on.press("v", "enter")
         assert "enter does nothing before the size of the download is shown" in on.text
@@ -126,16 +122,14 @@ async def test_enter_is_answered_while_there_is_nothing_to_agree_to(
         await until(on, lambda: on.is_on_top)
 
 
-async def test_nothing_is_downloaded_without_a_yes(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
+async def test_nothing_is_downloaded_without_a_yes(samples: Samples, running: Running) -> None:
     answers: list[bool] = []
 
     def work(review: Review, confirm: Callable[[ProvingPlanned], bool], *_: object) -> tuple[RootReview, ...]:
         answers.append(confirm(PLAN))
         return ()
 
-    async with running(serving(reviewed(samples), proving=work), size=(80, 24)) as on:
+    async with running(ServingSource(reviewed(samples), proving=work), size=(80, 24)) as on:
         for key in ("escape", "q"):
             await on.go_to("acme/other")
             await on.press("v")
@@ -146,9 +140,7 @@ async def test_nothing_is_downloaded_without_a_yes(
         assert answers == [False, False]
 
 
-async def test_esc_stops_the_download_and_what_is_remembered_is_looked_up(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
+async def test_esc_stops_the_download_and_what_is_remembered_is_looked_up(samples: Samples, running: Running) -> None:
     stopped = threading.Event()
 
     def work(
@@ -164,7 +156,7 @@ async def test_esc_stops_the_download_and_what_is_remembered_is_looked_up(
         stopped.set()
         raise RunCancelledError("proving was cancelled")
 
-    source = serving(reviewed(samples), proving=work)
+    source = ServingSource(reviewed(samples), proving=work)
     async with running(source) as on:
         await on.go_to("acme/other")
         await on.press("v")
@@ -179,7 +171,7 @@ async def test_esc_stops_the_download_and_what_is_remembered_is_looked_up(
         await until(on, lambda: len(source.opened) == count + 1)
 
 
-async def test_quitting_stops_the_download(samples: Samples, running: Running, serving: type[ServingSource]) -> None:
+async def test_quitting_stops_the_download(samples: Samples, running: Running) -> None:
     started, stopped = threading.Event(), threading.Event()
 
     def work(
@@ -191,7 +183,7 @@ async def test_quitting_stops_the_download(samples: Samples, running: Running, s
         stopped.set()
         raise RunCancelledError("proving was cancelled")
 
-    async with running(serving(reviewed(samples), proving=work)) as on:
+    async with running(ServingSource(reviewed(samples), proving=work)) as on:
         await on.go_to("acme/other")
         await on.press("v")
         await until(on, lambda: "enter download" in on.text)
@@ -202,9 +194,7 @@ async def test_quitting_stops_the_download(samples: Samples, running: Running, s
 
 
 @pytest.mark.parametrize("text", ["[bold red]no[/]", "\x1b[31mred\x1b[0m", "x" * 300])
-async def test_failures_stay_until_they_are_read(
-    samples: Samples, running: Running, serving: type[ServingSource], text: str
-) -> None:
+async def test_failures_stay_until_they_are_read(samples: Samples, running: Running, text: str) -> None:
     def work(
         review: Review,
         confirm: Callable[[ProvingPlanned], bool],
@@ -216,7 +206,7 @@ async def test_failures_stay_until_they_are_read(
         on_event(PackageDone("demo 5.2.0 darwin_arm64", 2 << 20))
         return proving_roots(samples, review)
 
-    async with running(serving(reviewed(samples), proving=work), size=(80, 24)) as on:
+    async with running(ServingSource(reviewed(samples), proving=work), size=(80, 24)) as on:
         await on.go_to("acme/demo")
         await on.press("v")
         await until(on, lambda: "enter download" in on.text)
@@ -229,8 +219,8 @@ async def test_failures_stay_until_they_are_read(
         assert on.is_on_top
 
 
-async def test_what_cannot_be_proven_is_said(samples: Samples, running: Running, serving: type[ServingSource]) -> None:
-    async with running(serving(reviewed(samples, Proof.COMPUTED))) as on:
+async def test_what_cannot_be_proven_is_said(samples: Samples, running: Running) -> None:
+    async with running(ServingSource(reviewed(samples, Proof.COMPUTED))) as on:
         await on.go_to("acme/other")
         await on.press("v")
         await until(on, lambda: "nothing to verify here: no h1 is left to compare with its package" in on.text)
@@ -241,7 +231,7 @@ async def test_what_cannot_be_proven_is_said(samples: Samples, running: Running,
     def refuse(*_: object) -> tuple[RootReview, ...]:
         raise LockLensError("packages cannot be downloaded offline", hint="run without --offline")
 
-    async with running(serving(reviewed(samples), proving=refuse)) as on:
+    async with running(ServingSource(reviewed(samples), proving=refuse)) as on:
         await on.go_to("acme/other")
         await on.press("v")
         await until(
@@ -249,13 +239,11 @@ async def test_what_cannot_be_proven_is_said(samples: Samples, running: Running,
         )
 
 
-async def test_hashes_that_are_cached_by_now_are_taken_without_a_question(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
+async def test_hashes_that_are_cached_by_now_are_taken_without_a_question(samples: Samples, running: Running) -> None:
     def work(review: Review, *_: object) -> tuple[RootReview, ...]:
         return proving_roots(samples, review)
 
-    async with running(serving(reviewed(samples), proving=work), size=(80, 24)) as on:
+    async with running(ServingSource(reviewed(samples), proving=work), size=(80, 24)) as on:
         assert "1 of 5" in on.text
         await on.go_to("acme/demo")
         await on.press("v")
@@ -263,11 +251,9 @@ async def test_hashes_that_are_cached_by_now_are_taken_without_a_question(
         assert "0 of 5" in on.text
 
 
-async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
-    samples: Samples, running: Running, serving: type[ServingSource]
-) -> None:
+async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(samples: Samples, running: Running) -> None:
     gate = threading.Event()
-    source = serving(samples.full(), gate=gate)
+    source = ServingSource(samples.full(), gate=gate)
     async with running(source, settled=False) as on:
         await until(on, lambda: "hashicorp/null" in on.text)
         await on.go_to("hashicorp/null")
@@ -284,8 +270,8 @@ async def test_rows_without_a_provider_and_reviews_on_their_way_are_refused(
         assert not source.proofs
 
 
-async def test_a_section_stands_for_all_in_it(samples: Samples, running: Running, serving: type[ServingSource]) -> None:
-    source = serving(samples.full())
+async def test_a_section_stands_for_all_in_it(samples: Samples, running: Running) -> None:
+    source = ServingSource(samples.full())
     async with running(source) as on:
         await on.go_to("infra/prod/network")
         await on.press("v")
