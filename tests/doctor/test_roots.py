@@ -930,6 +930,12 @@ def test_a_provider_that_a_root_here_lacked_in_no_commit_is_of_another_branch(be
     top = beside_edge
     (top / "ci.log").write_text(f"$ terraform plan\n{of_netbox(GONE['not-locked'])}", "utf-8")
     document = doctor(top, "ci.log")
+    assert roots_of(document) == [["net", "newer", "twin"]]
+    assert {one["verdict"] for one in document["causes"]} <= {"unknown", "no"}
+    for name in ("net", "newer", "twin"):
+        rmtree(top / name)
+    (top / "edge/main.tofu").rename(top / "edge/main.tf")
+    document = doctor(top, "ci.log")
     assert roots_of(document) == [[]]
     assert document["causes"][0]["evidence"] == "the message says so, of a root that is not here"
     words = (

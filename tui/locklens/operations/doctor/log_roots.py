@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.checkout import Checkout
     from locklens.operations.root_modules import Root
+    from locklens.project.configuration import Configuration
     from locklens.project.tree import Tree
 
     class _Fits(Protocol):
@@ -238,6 +239,7 @@ class LogRoots(RootStates):
             return [path for path in broken if self._fits(path, error)] or broken
         if error.kind in _OF_UNLOCKED or error.provider in error.searched:
             requiring = self._requiring(error)
+            requiring = self._of_own_tool(requiring, error) or requiring
             if error.constraint and (own := self._constrained(requiring[:MOST_READ], error)):
                 return own
             has_it = partial(self._has_release, error=error, name=error.provider, version=error.version)
@@ -287,8 +289,8 @@ class LogRoots(RootStates):
         known whole. With `is_past`, states in commits count, too.
         """
         tool = self._tool_of(error) or self.root(path).tool
-        claim = self._claim(error, tool)
-        if claim is None:
+        claim, is_read = self._claim(error, tool), self.root(path, tool).configuration.has_files
+        if claim is None or (not is_read and self._is_of_other_tool(path, error)):
             return None
         of_init = not claim.missing
         now = [_locked(lock, tool, of_init=of_init) for lock in self.locks_of(path)]
@@ -330,11 +332,15 @@ class LogRoots(RootStates):
         return tool is not None and tool_before(self._checkout.tree, path, lock) not in {None, tool}
 
     def _of_own_tool(self, paths: Sequence[str], error: RecognisedError) -> list[str]:
-        """Return those of some roots that are of the run's tool, or whose whole configuration is not known."""
+        """Return those of some roots that are of the run's tool, or that it reads without all of what they call."""
+
+        def is_read_in_part(configuration: Configuration) -> bool:
+            return configuration.has_files and not configuration.complete
+
         return [
             path
             for path in paths
-            if not self._is_of_other_tool(path, error) or not self.root(path).configuration.complete
+            if not self._is_of_other_tool(path, error) or is_read_in_part(self.root(path).configuration)
         ]
 
     def _locking(self, error: RecognisedError) -> list[str]:
