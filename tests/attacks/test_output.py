@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from kit.command_line import no_screen
 from kit.effort import effort, some
 from kit.git import git
 from kit.registries import lead_to
@@ -217,7 +218,7 @@ class Streams:
         before = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = (os.fdopen(pair[1], "w", encoding="utf-8") for pair in self._pairs)
         try:
-            status = main(argv, lambda *_: pytest.fail("the terminal UI was opened"))
+            status = main(argv, no_screen)
         except SystemExit as ended:
             status = int(ended.code or 0)
         finally:

@@ -13,24 +13,17 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from measuring import medians
+from proving import chunks
 
 from locklens.packages.hashing import hash_package
 from locklens.packages.inspecting import PackageFacts, PackageInspector, keep_facts
 from locklens.storage.cache import Cache
-
-
-def chunks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, as they arrive from a network."""
-    with path.open("rb") as file:
-        while block := file.read(1 << 18):
-            yield block
 
 
 def hash_alone(path: Path) -> None:

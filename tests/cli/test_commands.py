@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from kit.command_line import no_screen
 from kit.pages import PAGES, commands, spans
 
 import locklens.cli
@@ -79,16 +80,12 @@ def test_every_command_has_its_functions() -> None:
 
 
 def test_the_folder_stands_before_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["review", "-C", "x"], unopened) == 2
+    assert main(["review", "-C", "x"], no_screen) == 2
     assert capsys.readouterr().err == "error: -C stands before the command\nhint: locklens -C DIR review\n"
 
 
-def unopened(request: object, view: str) -> int:
-    raise AssertionError("the terminal UI was opened")
-
-
 def test_the_overview_has_options_and_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"], unopened) == 0
+    assert main(["--help"], no_screen) == 0
     out = capsys.readouterr().out
     for text in ("\n  -C DIR", "\n  --version", "\nexamples:\n", *COMMANDS):
         assert text in out
@@ -98,7 +95,7 @@ def test_the_overview_has_options_and_examples(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_a_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main([command, "--help"], unopened)
+        main([command, "--help"], no_screen)
     out = capsys.readouterr().out
     assert "\nexamples:\n" in out
     assert f"\nlocklens -C DIR {command} ... works in another folder." in out

@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
-from kit.command_line import Run, runner
+from kit.command_line import Run, no_screen, runner
 from kit.real_material import meta, real_cases
 from kit.repositories import put
 from kit.schemas import validate
@@ -44,10 +44,6 @@ def lock(*entries: tuple[str, str, list[str]], tool: str = "terraform") -> bytes
 AWS = "registry.terraform.io/hashicorp/aws"
 OLD = lock((AWS, "5.1.0", ZH[:2]))
 NEW = lock((AWS, "5.2.0", ZH[2:]))
-
-
-def no_ui(request: object, view: str) -> int:
-    raise AssertionError("the terminal UI was opened")
 
 
 def offline(argv: Sequence[str]) -> list[str]:
@@ -424,7 +420,7 @@ def test_explanations(run: Run) -> None:
 def test_version_and_help(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     def helped(command: str) -> str:
         with pytest.raises(SystemExit):
-            main([command, "--help"], no_ui)
+            main([command, "--help"], no_screen)
         return "".join(capsys.readouterr().out.split())  # Lines are broken behind dashes too.
 
     assert run("--version")[1].startswith("locklens ")

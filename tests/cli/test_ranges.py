@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from kit.command_line import no_screen
 from kit.git import git
 from kit.repositories import commit, repository
 
@@ -14,10 +15,6 @@ from locklens.operations.comparison import Base
 
 LOCK = ".terraform.lock.hcl"
 ENTRY = 'provider "registry.example.com/acme/{}" {{\n  version = "{}"\n  hashes = [\n    "h1:{}=",\n  ]\n}}\n'
-
-
-def no_ui(request: object, view: str) -> int:
-    raise AssertionError("the terminal UI was opened")
 
 
 @pytest.fixture
@@ -35,7 +32,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compared(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[str, str]:
-    main([*words, "--offline", "--format", "json"], no_ui)
+    main([*words, "--offline", "--format", "json"], no_screen)
     document = json.loads(capsys.readouterr().out)
     return document["base"]["revision"], document["head"]["revision"]
 
@@ -64,17 +61,17 @@ def test_the_fork_point_is_named_as_what_it_is(top: Path, capsys: pytest.Capture
     """git reads "main...feature" as a range: neither it nor a side of it is the commit that is compared."""
     fork = git(top, "rev-parse", "fork^{commit}")
     for form, words in (("text", "{} -> feature@"), ("markdown", "`{}` to `feature@")):
-        main(["review", "main...feature", "--offline", "--format", form], no_ui)
+        main(["review", "main...feature", "--offline", "--format", form], no_screen)
         out = capsys.readouterr().out
         assert words.format(f"fork point of main {fork[:7]}") in out
         assert "main...feature" not in out
-    main(["review", "main...feature", "--offline", "--format", "json"], no_ui)
+    main(["review", "main...feature", "--offline", "--format", "json"], no_screen)
     assert json.loads(capsys.readouterr().out)["base"] == {"kind": "git", "name": "main...feature", "revision": fork}
 
 
 def test_hashes_and_keys_are_those_of_the_head(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("hashes", "keys"):
-        main([command, "fork..feature", "--offline"], no_ui)
+        main([command, "fork..feature", "--offline"], no_screen)
         out = capsys.readouterr().out
         assert "1.1.0" in out
         assert "9.0.0" not in out
@@ -95,7 +92,7 @@ def test_hashes_and_keys_are_those_of_the_head(top: Path, capsys: pytest.Capture
     ],
 )
 def test_what_is_no_range_is_said(top: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str) -> None:
-    assert main([*words, "--offline", "--format", "text"], no_ui) == 2
+    assert main([*words, "--offline", "--format", "text"], no_screen) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert said in captured.err

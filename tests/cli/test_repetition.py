@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kit.command_line import no_screen
 from kit.repositories import put, repository
 
 from locklens.addresses import ProviderAddress
@@ -45,7 +46,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
 
     def call(*argv: str) -> str:
-        main([*argv, "--offline", "--no-cache"], lambda request, view: pytest.fail("the terminal UI was opened"))
+        main([*argv, "--offline", "--no-cache"], no_screen)
         return capsys.readouterr().out
 
     return call

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from kit.command_line import no_screen
 from kit.repositories import repository
 
 from locklens.cli.main import main
@@ -27,9 +28,7 @@ def test_a_module_needs_no_lock(
     monkeypatch.chdir(tmp_path)
 
     def rules() -> list[str]:
-        main(
-            ["review", "--offline", "--format", "json"], lambda request, view: pytest.fail("the terminal UI was opened")
-        )
+        main(["review", "--offline", "--format", "json"], no_screen)
         roots = {root["path"]: root for root in json.loads(capsys.readouterr().out)["roots"]}
         root = roots["module"]
         assert root["status"] == "deleted"
