@@ -115,9 +115,7 @@ class HashesDriver(Driver):
 
     @property
     def hashes(self) -> HashesScreen:
-        screen = next(one for one in self.app.screen_stack if isinstance(one, HashesScreen))
-        assert isinstance(screen, HashesScreen)
-        return screen
+        return next(one for one in self.app.screen_stack if isinstance(one, HashesScreen))
 
     @property
     def names(self) -> list[str]:

@@ -112,9 +112,7 @@ class PreviewDriver(Driver):
 
     @property
     def preview(self) -> PreviewScreen:
-        screen = next(one for one in self.app.screen_stack if isinstance(one, PreviewScreen))
-        assert isinstance(screen, PreviewScreen)
-        return screen
+        return next(one for one in self.app.screen_stack if isinstance(one, PreviewScreen))
 
     @property
     def plan(self) -> str:
