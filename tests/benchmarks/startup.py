@@ -8,7 +8,6 @@ Ratios are what to compare; the times are those of this machine. It is no test: 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import statistics
@@ -18,28 +17,18 @@ import tempfile
 import time
 from pathlib import Path
 
-PROVIDERS, HASHES = 30, 15
+from locklens.demo import SampleLock, lock_file
 
-
-def lock_file(providers: int) -> str:
-    """A lock file in the tools' layout."""
-    text = (
-        '# This file is maintained automatically by "terraform init".\n# Manual edits may be lost in future updates.\n'
-    )
-    for number in range(providers):
-        hashes = sorted(hashlib.sha256(f"{number} {each}".encode()).hexdigest() for each in range(HASHES))
-        listed = "".join(f'    "zh:{digest}",\n' for digest in hashes)
-        text += (
-            f'\nprovider "registry.terraform.io/acme/p{number:03}" {{\n  version     = "5.{number}.0"\n'
-            f'  constraints = "~> 5.0"\n  hashes = [\n{listed}  ]\n}}\n'
-        )
-    return text
+PROVIDERS = 30
+LOCK = lock_file(
+    *(SampleLock(f"registry.terraform.io/acme/p{number:03}", f"5.{number}.0", "~> 5.0") for number in range(PROVIDERS))
+)
 
 
 def repository(top: Path) -> None:
     """A repository with one root, of which nothing is changed."""
     top.mkdir()
-    (top / ".terraform.lock.hcl").write_text(lock_file(PROVIDERS))
+    (top / ".terraform.lock.hcl").write_bytes(LOCK)
     author = ["-c", "user.name=n", "-c", "user.email=e"]
     for words in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "x"]):
         subprocess.run(["git", *words], cwd=top, check=True)
@@ -70,9 +59,9 @@ def main() -> None:
         top = Path(folder, "top")
         repository(top)
         old, same, new = (Path(folder) / name for name in ("old.hcl", "same.hcl", "new.hcl"))
-        old.write_text(lock_file(PROVIDERS))
-        same.write_text(lock_file(PROVIDERS))
-        new.write_text(lock_file(PROVIDERS).replace("5.7.0", "5.8.0"))
+        old.write_bytes(LOCK)
+        same.write_bytes(LOCK)
+        new.write_bytes(LOCK.replace(b"5.7.0", b"5.8.0"))
         python = [sys.executable, "-c"]
         locklens = [*python, "import sys; from locklens.__main__ import run; sys.exit(run())", "-C", str(top)]
         review = [*locklens, "review", "--format", "json", "--fail-on", "never"]

@@ -190,11 +190,7 @@ class Fields:
 
 
 def _read(decoder: msgspec.json.Decoder[_T], value: Raw, otherwise: str) -> _T:
-    """Read one value.
-
-    Raises:
-        ShapeError: It is of another type (`otherwise` is the message), or not JSON.
-    """
+    """Read one value; `otherwise` is the message where it is of another type."""
     try:
         return decoder.decode(value)
     except msgspec.ValidationError as error:

@@ -316,8 +316,7 @@ class OciSession:
     def _realm(self, text: str) -> str:
         """Check the place for tokens: over TLS, and no address of a private network unless it is the registry's own.
 
-        Raises:
-            UnavailableError: A password must not go there (`validateRealm` of oras-go).
+        A password must not go elsewhere (`validateRealm` of oras-go).
         """
         own = urlsplit(self.repository.url()).hostname or ""
         try:
