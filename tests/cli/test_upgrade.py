@@ -172,7 +172,7 @@ def test_why_names_the_version_that_upgrade_selects_by_what_the_lock_file_record
     (top / "a/main.tf").unlink()
     status, out, _ = run("why", "demo", "--no-cache", "--", "a")
     assert "recorded in the lock file: no configuration in this folder" in out
-    (version,) = re.findall(r"UPGRADE +selects (\S+)\n", out)
+    (version,) = re.findall(r"UPGRADE +`locklens upgrade \S+` selects (\S+)\n", out)
     status, out, err = upgrade("demo", "--root", "a")
     assert (status, out) == (0, f"a: acme/demo 1.0.0 -> {version}\nwrote a/.terraform.lock.hcl\n"), err
 
@@ -250,7 +250,7 @@ def test_the_cooldown_counts_in_why(run: Run, top: Path) -> None:
     status, out, _ = run("why", "other", "--no-cache", "--", "a")
     assert status == 0
     assert re.search(r"LOCKED       1\.0\.0  \S+:\d+  satisfies the constraints  \d+d old\n", out), out
-    assert "UPGRADE      selects 1.0.0; 1.1.0, the newest in range, is held back: cooldown 7 d (2 d old)\n" in out
+    assert "selects 1.0.0; 1.1.0, the newest in range, is held back: cooldown 7 d (2 d old)" in " ".join(out.split())
     assert "NEWER        1.1.0  held back:\n                 cooldown 7 d (2 d old)\n" in out
     status, out, _ = run("why", "other", "--no-cache", "--format", "json", "--", "a")
     assert status == 0

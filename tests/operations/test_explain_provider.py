@@ -150,7 +150,7 @@ def test_what_the_registry_offers_says_what_is_held_back_and_by_whom(tmp_path: P
     text = said(asked(write(tmp_path, FILES), "aws", offered=listed))
     assert (
         "  REGISTRY     newest 6.2.0, in range 5.90.0, same major 5.91.0, same minor 5.49.0\n"
-        "  UPGRADE      selects 5.90.0\n"
+        "  UPGRADE      `locklens upgrade hashicorp/aws` selects 5.90.0\n"
         "  NEWER        5.91.0 to 6.2.0 (3 versions)  held back:\n"
         "                 < 5.91.0  z_override.tf:3\n"
         "               5.92.0-beta1  held back:\n"
@@ -173,8 +173,9 @@ def test_what_the_policy_holds_back_is_held_back(tmp_path: Path) -> None:
     write(tmp_path, {"main.tf": requiring("hashicorp/aws ~> 5.0"), ".terraform.lock.hcl": lock("hashicorp/aws 5.0.0")})
     listed = offers("5.0.0", "5.1.0", "5.2.0")
     text = said(asked(tmp_path, "aws", offered=listed, policy='allow = ["hashicorp/aws < 5.2"]'))
+    selected = "`locklens upgrade hashicorp/aws` selects 5.1.0; 5.2.0, the newest in range, is held back: not on the "
+    assert f"UPGRADE {selected}allow list" in " ".join(text.split())
     assert (
-        "  UPGRADE      selects 5.1.0; 5.2.0, the newest in range, is held back: not on the allow list\n"
         "  NEWER        5.2.0  held back:\n"
         "                 not on the allow list\n"
         "               5.1.0  not held back\n"
@@ -206,7 +207,9 @@ def test_upgrade_stops_where_written_constraints_are_unread_and_nowhere_else(tmp
     write(tmp_path, {**files, "new/.terraform.lock.hcl": lock("hashicorp/tls 4.0.0")})
     git(tmp_path, "init", "-q")
     result = asked(tmp_path, "aws", offered=offers("5.0.0", "5.1.0"))
-    sections = dict(re.findall(r"^(\S+)  registry.*\n(?:  .*\n)*?  UPGRADE      (.*)", said(result), re.MULTILINE))
+    upgrade = r"^(\S+)  registry.*\n(?:  .*\n)*?  UPGRADE      `locklens upgrade \S+` (.*(?:\n {15}.*)?)"
+    said_by_root = re.findall(upgrade, said(result), re.MULTILINE)
+    sections = {root: " ".join(words.split()) for root, words in said_by_root}
     stops = "stops, for not all constraints can be read; by the others it selects 5.1.0"
     assert sections == {"far": stops} | dict.fromkeys(("unit", "both", "new", "alone"), "selects 5.1.0")
 
@@ -223,7 +226,7 @@ def test_a_step_down_is_called_one_and_nothing_is_newer_than_what_is_locked(tmp_
     )
     git(tmp_path, "init", "-q")
     text = said(asked(tmp_path, "aws", offered=offers("5.2.0")))
-    assert "  UPGRADE      selects 5.2.0, older than the locked version\n" in text
+    assert "  UPGRADE      `locklens upgrade hashicorp/aws` selects 5.2.0, older than the locked version\n" in text
     assert "NEWER" not in text
 
 
@@ -232,7 +235,7 @@ def test_a_range_without_an_offered_version_names_the_nearest(tmp_path: Path) ->
     assert (
         "  REGISTRY     newest 6.0.0\n"
         "               the locked version is not listed\n"
-        "  UPGRADE      selects nothing: no offered version satisfies the constraints\n"
+        "  UPGRADE      `locklens upgrade hashicorp/aws` selects nothing: no offered version satisfies the constraints\n"
         "  NEAREST      6.0.0  held back:\n"
         "                 < 5.91.0  z_override.tf:3\n"
         "               4.0.0  held back:\n"

@@ -595,6 +595,8 @@ async def test_why(opening: Opening) -> None:
         await on.settle()
         subject, *_ = source.whys[-1]
         assert (subject.limit, subject.policy.cooldown) == (BumpLimit.MINOR, None), "those of the screen"
+        assert not subject.takes_majors
+        assert {root: str(version) for root, version in subject.targets.items()} == {"a": "1.1.0", "b": "1.1.0"}
         await on.press("w")
         await on.choose("c")
         await on.press("w")

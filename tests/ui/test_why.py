@@ -26,6 +26,7 @@ from locklens.selection import BumpLimit
 from locklens.ui.dialogs import TextDialog
 from locklens.ui.why import WHY_KEYS, WhyDialog
 from locklens.ui.widgets.line_view import LineView
+from locklens.versions import Version
 
 if TYPE_CHECKING:
     from locklens.review.why import Why
@@ -132,27 +133,39 @@ def test_of_a_removed_provider_nothing_is_pruned(samples: Samples, tmp_path: Pat
     assert "UPGRADE      could not determine whether it is required here, so upgrade fails" in text
 
 
-def test_the_limit_and_the_cooldown_of_the_upgrade_screen_hold_versions_back(samples: Samples, tmp_path: Path) -> None:
+def test_a_row_of_the_upgrade_screen_is_explained_by_its_own_target_and_conditions(
+    samples: Samples, tmp_path: Path
+) -> None:
     locked = {".terraform.lock.hcl": lock("hashicorp/aws 5.49.0")}
-    write(tmp_path, {"main.tf": requiring("hashicorp/aws ~> 5.0"), **locked})
+    write(tmp_path, {"main.tf": requiring("hashicorp/aws >= 5.0, < 7.0"), **locked})
     review = replace(samples.review(samples.root("", [samples.change()])), policy=Policy(cooldown=7))
-    listed = offers("5.49.0", "5.49.1", "5.90.0", "5.95.0")
-    ages = {one.version: days for one, days in zip(listed, (90, 60, 40, 3), strict=True)}
+    listed = offers("5.49.0", "5.49.1", "5.90.0", "5.95.0", "6.1.0", "7.0.0")
+    ages = {one.version: days for one, days in zip(listed, (90, 60, 40, 3, 30, 20), strict=True)}
 
-    def text(terms: UpgradePolicy) -> str:
-        subject = WhySubject(review, tmp_path, ("",), samples.address(), terms.heeded, terms.limit)
+    def text(terms: UpgradePolicy, target: str | None) -> str:
+        subject = WhySubject(
+            review, tmp_path, ("",), samples.address(), terms.heeded, terms.limit, terms.takes_majors,
+            {"": Version.parse(target) if target else None},
+        )  # fmt: skip
         return text_of(explained(subject, lambda _: listed, ages))
 
-    cooldown = "UPGRADE      selects 5.90.0; 5.95.0, the newest in range, is held back: cooldown 7 d (3 d old)"
-    assert cooldown in text(UpgradePolicy(review.policy))
-    free = text(UpgradePolicy(review.policy, ignores_cooldown=True))
-    assert "UPGRADE      selects 5.95.0\nNEWER        5.49.1 to 5.95.0 (3 versions)  not held back" in free
-    limited = text(UpgradePolicy(review.policy, BumpLimit.PATCH, ignores_cooldown=True))
+    usual = text(UpgradePolicy(review.policy), "5.90.0")
+    major = "held back: major version, not included"
+    assert f"TARGET       5.90.0; 6.1.0 is the newest in range, {major}" in usual
+    assert "5.95.0  held back:\n               cooldown 7 d (3 d old)" in usual
+    assert "6.1.0  held back:\n               major version, not included" in usual
+    assert "UPGRADE" not in usual
+    free = text(UpgradePolicy(review.policy, takes_majors=True, ignores_cooldown=True), "6.1.0")
+    assert "TARGET       6.1.0\n" in free
+    assert "5.49.1 to 6.1.0 (4 versions)  not held back" in free
     limit = "limited to the same minor version"
-    assert f"UPGRADE      selects 5.49.1; 5.95.0, the newest in range, is held back: {limit}" in limited
-    assert f"NEWER        5.90.0 to 5.95.0 (2 versions)  held back:\n               {limit}" in limited
-    both = " ".join(text(UpgradePolicy(review.policy, BumpLimit.PATCH)).split())
+    limited = text(UpgradePolicy(review.policy, BumpLimit.PATCH, ignores_cooldown=True), "5.49.1")
+    assert f"TARGET       5.49.1; 6.1.0 is the newest in range, held back: {limit}" in limited
+    both = " ".join(text(UpgradePolicy(review.policy, BumpLimit.PATCH), None).split())
+    assert "TARGET none; 6.1.0 is the newest in range, held back:" in both
     assert f"5.95.0 held back: cooldown 7 d (3 d old) {limit}" in both
+    edited = "TARGET       7.0.0, which the constraints exclude: the upgrade edits them\n"
+    assert edited in text(UpgradePolicy(review.policy), "7.0.0")
 
 
 # The dialog
@@ -196,7 +209,7 @@ async def test_it_opens_on_a_change_and_closes(
         for key in ("escape", "q", "w", "enter"):
             await opened(on)
             assert "Why registry.terraform.io/hashicorp/aws" in on.text
-            assert "UPGRADE      selects 5.9.0" in on.text
+            assert "UPGRADE      `locklens upgrade hashicorp/aws` selects 5.9.0" in on.text
             assert "held back:" in on.text
             await on.press(key, "k")
             assert on.is_on_top

@@ -10,6 +10,7 @@ from locklens.lines import seen_from
 from locklens.policy import Policy
 from locklens.project.configuration import Configuration, Contributor, Requirement, by_trouble
 from locklens.review.model import Finding, Severity, worst
+from locklens.selection import Selection
 from locklens.text import counted
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.selection import Explanation, Hold, Newest, RequiringModule, Selection, VersionChoices
+    from locklens.selection import Explanation, Hold, Newest, RequiringModule, VersionChoices
     from locklens.versions import Version
 
 NOT_ASKED = "the registry was not asked"
@@ -36,6 +37,7 @@ class RootWhy(Struct, frozen=True):
         as_of: The time of the registry's answer, ISO 8601 in UTC; "" if it is unknown.
         moved: The old and the new address, one of them the provider's, where OpenTofu takes the version over from an
             entry of Terraform's registry; None where it does not.
+        targets: The one version that a row of the Upgrade screen selects, or None for no version; () elsewhere.
     """
 
     path: str
@@ -50,6 +52,12 @@ class RootWhy(Struct, frozen=True):
     as_of: str = ""
     policy: Policy = Policy()
     moved: tuple[ProviderAddress, ProviderAddress] | None = None
+    targets: tuple[Version | None] | tuple[()] = ()
+
+    @property
+    def command(self) -> str:
+        """The command that upgrades the provider."""
+        return f"`locklens upgrade {self.explanation.address.short(self.tool.default_host)}`"
 
 
 class Unsure(Struct, frozen=True):
@@ -102,11 +110,23 @@ NOT_HELD = "not held back"
 
 def upgrade_words(offer: VersionChoices, upgraded: Selection) -> str:
     """The selection of `upgrade`, and that of `init -upgrade` with what holds it back, where they differ."""
+    selected = f"selects {offer.recommended or 'nothing'}"
     if offer.recommended == upgraded.version:
-        return f"selects {upgraded.version}"
-    chosen = f"selects {offer.recommended}" if offer.recommended is not None else "selects nothing"
-    holds = next((group.holds for group in offer.newer if upgraded.version in group.versions), ())
-    return f"{chosen}; {upgraded.version}, the newest in range, is {held_words(holds) if holds else 'held back'}"
+        return selected
+    held = held_words(offer.holds(upgraded.version)) if offer.holds(upgraded.version) else "held back"
+    return f"{selected}; {upgraded.version}, the newest in range, is {held}"
+
+
+def target_words(offer: VersionChoices, target: Version | None) -> str:
+    """The version that a row of the Upgrade screen selects, and the newest in range, where that is another."""
+    upgraded = offer.upgraded
+    words = str(target or "none")
+    if target is not None and not upgraded.constraints.admits(target):
+        return f"{words}, which the constraints exclude: the upgrade edits them"
+    if not isinstance(upgraded, Selection) or upgraded.version == target:
+        return words
+    holds = offer.holds(upgraded.version)
+    return f"{words}; {upgraded.version} is the newest in range{f', {held_words(holds)}' if holds else ''}"
 
 
 def unrequired_words(root: RootWhy) -> str:

@@ -64,7 +64,7 @@ class Hold(Struct, frozen=True):
     Attributes:
         demand: The comparison, for a CONSTRAINT.
         names: The version's protocols for PROTOCOL, the missing platforms for PLATFORM, the cooldown
-            and the age in days for COOLDOWN, or the range of several ages, what the upgrade stays within for LIMIT.
+            and the age in days for COOLDOWN, or the range of several ages, the condition in words for LIMIT.
     """
 
     reason: Reason
@@ -91,11 +91,14 @@ class Hold(Struct, frozen=True):
             case Reason.NOT_ALLOWED:
                 return "not on the allow list"
             case Reason.LIMIT:
-                return f"limited to the {self.names[0]}"
+                return self.names[0]
 
 
 NOT_ALLOWED_HOLD = Hold(Reason.NOT_ALLOWED)
 """The allow list of the policy, which holds a version back where none is named."""
+
+MAJOR_HOLD = Hold(Reason.LIMIT, names=("major version, not included",))
+"""The condition that no major version is eligible."""
 
 
 class BumpLimit(StrEnum):
@@ -110,9 +113,14 @@ class BumpLimit(StrEnum):
         same = 0 if locked is None else {BumpLimit.ANYWHERE: 0, BumpLimit.MINOR: 1, BumpLimit.PATCH: 2}[self]
         return locked is None or version.numbers[:same] == locked.numbers[:same]
 
+    @property
+    def words(self) -> str:
+        """What holds back a version that is beyond the limit."""
+        return f"limited to the {self}"
+
     def holds(self, versions: Iterable[Version], locked: Version | None) -> dict[Version, Hold]:
         """Return the hold on each version that is beyond the limit."""
-        hold = Hold(Reason.LIMIT, names=(str(self),))
+        hold = Hold(Reason.LIMIT, names=(self.words,))
         return {version: hold for version in versions if not self.allows(version, locked)}
 
 
@@ -245,6 +253,10 @@ class VersionChoices(Struct, frozen=True):
     newest: Newest
     newer: tuple[HeldBack, ...]
     recommended: Version | None = None
+
+    def holds(self, version: Version) -> tuple[Hold, ...]:
+        """Return the holds on one of the newer versions; () for none, and for others."""
+        return next((group.holds for group in self.newer if version in group.versions), ())
 
 
 class Explanation(Struct, frozen=True):

@@ -19,7 +19,7 @@ from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import FileSystem, Tree, WorkTree, folder_of, name_bytes
 from locklens.review.rules.judge import judge_lock
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
-from locklens.selection import BumpLimit
+from locklens.selection import MAJOR_HOLD, BumpLimit, Hold
 from locklens.selection.choosing import explain_selection, policy_holds
 
 if TYPE_CHECKING:
@@ -74,6 +74,9 @@ class WhySubject(Struct, frozen=True):
         top: The folder of the roots' paths; None where not on disk.
         heeded: The policy that holds versions back; None for the review's.
         limit: The largest step from the locked version.
+        takes_majors: True if major versions are eligible.
+        targets: The version that a row of the Upgrade screen selects in each root, None for none; {} where it is
+            explained what the command selects.
     """
 
     review: Review
@@ -82,11 +85,19 @@ class WhySubject(Struct, frozen=True):
     address: ProviderAddress
     heeded: Policy | None = None
     limit: BumpLimit = BumpLimit.ANYWHERE
+    takes_majors: bool = True
+    targets: Mapping[str, Version | None] = {}
 
     @property
     def policy(self) -> Policy:
         """The policy that holds versions back."""
         return self.heeded or self.review.policy
+
+    def holds(self, versions: Iterable[Version], locked: Version | None) -> dict[Version, Hold]:
+        """Return the hold of the screen's conditions on each version that is beyond them."""
+        listed = tuple(versions)
+        majors = [] if self.takes_majors or locked is None else [one for one in listed if one.major > locked.major]
+        return dict.fromkeys(majors, MAJOR_HOLD) | self.limit.holds(listed, locked)
 
 
 def ask_and_explain(
@@ -158,8 +169,8 @@ def explain_provider(subject: WhyRequest | WhySubject, request: ReviewRequest, a
     if isinstance(subject, WhySubject):
         reviewed = _Reviewed(request, subject.review, subject.top)
         answer = _answer(subject.address, ask)
-        terms = subject.policy, subject.limit
-        explained = [_explained(reviewed.root(path), subject.address, answer, *terms) for path in subject.roots]
+        roots = map(reviewed.root, subject.roots)
+        explained = [_explained(root, subject.address, answer, subject.policy, subject) for root in roots]
         return Why(str(subject.address), tuple(explained))
     check_address(subject.provider)
     read = _read_roots(subject, RootReader(request))
@@ -217,7 +228,7 @@ def _explained(
     address: ProviderAddress,
     answer: tuple[OfferedVersions | None, str],
     policy: Policy,
-    limit: BumpLimit = BumpLimit.ANYWHERE,
+    row: WhySubject | None = None,
 ) -> RootWhy:
     offered, silence = answer
     versions = offered.versions if offered is not None else ()
@@ -226,7 +237,8 @@ def _explained(
     moved = next((pair for pair in root.migration.moved if address in pair and pair[1] in required), None)
     entries = root.lock.entries if moved is None else root.migration.entries
     locked = root.lock.by_address.get(address)
-    beyond = limit.holds((one.version for one in versions), locked.version if locked is not None else None)
+    locked_version = locked.version if locked is not None else None
+    beyond = row.holds((one.version for one in versions), locked_version) if row is not None else {}
     held = policy_holds(policy, address, versions, ages)
     return RootWhy(
         path=root.path,
@@ -247,6 +259,7 @@ def _explained(
         silence=silence,
         moved=moved,
         is_read=root.lock.is_valid and root.lock.conflict is None,
+        targets=(row.targets[root.path],) if row is not None and root.path in row.targets else (),
     )
 
 

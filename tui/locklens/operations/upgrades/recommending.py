@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from locklens.policy import Policy
 from locklens.review.model import Bump
-from locklens.selection import BumpLimit
+from locklens.selection import MAJOR_HOLD, BumpLimit
 from locklens.selection.choosing import conflicts, holds_against
 from locklens.text import age_words
 
@@ -36,7 +36,7 @@ class Doubt(StrEnum):
     AGE = "release date unknown, cooldown cannot be checked"
     PLATFORM = "no package for {}, which the policy requires"
     OLDER = "older than the locked version"
-    MAJOR = "major version, not included"
+    MAJOR = str(MAJOR_HOLD)
 
 
 class UpgradePolicy(Struct, frozen=True):
@@ -106,11 +106,6 @@ class UpgradePolicy(Struct, frozen=True):
     def is_too_far(self, offer: UpgradeCandidates, choice: CandidateVersion) -> bool:
         """True if a version is beyond the upgrade limit."""
         return not self.limit.allows(choice.version, offer.locked)
-
-    @property
-    def limit_words(self) -> str:
-        """What holds back a version that is beyond the upgrade limit."""
-        return f"limited to the {self.limit}"
 
     def lacking(self, choice: CandidateVersion) -> tuple[Platform, ...]:
         """The required platforms that a version has no package for; () if its platforms are unknown."""
@@ -244,7 +239,7 @@ def _cooldown_words(offer: UpgradeCandidates, choice: CandidateVersion, terms: U
     """What a version within the cooldown waits for, and the limit that it is beyond after that."""
     if not terms.is_too_young(choice):
         return ""
-    too_far = f"; {terms.limit_words}" if terms.is_too_far(offer, choice) else ""
+    too_far = f"; {terms.limit.words}" if terms.is_too_far(offer, choice) else ""
     return f"{choice.version} is {age_words(choice.days)} old, cooldown {terms.cooldown} d{too_far}"
 
 
@@ -253,7 +248,7 @@ def _allow_list_words(offer: UpgradeCandidates, choice: CandidateVersion, terms:
 
 
 def _limit_words(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> str:
-    return f"{choice.version}: {terms.limit_words}" if terms.is_too_far(offer, choice) else ""
+    return f"{choice.version}: {terms.limit.words}" if terms.is_too_far(offer, choice) else ""
 
 
 def _doubt_words(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> str:

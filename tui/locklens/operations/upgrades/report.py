@@ -159,7 +159,7 @@ def held_version_lines(
     for each in offer.choices:
         if each.holds or terms.is_too_young(each) or not is_beyond(each.version, reached):
             continue
-        words = terms.limit_words if terms.is_too_far(offer, each) else terms.doubt_words(offer, each)
+        words = terms.limit.words if terms.is_too_far(offer, each) else terms.doubt_words(offer, each)
         if words and terms.allows(offer, each):
             others.setdefault(words, []).append(each.version)
     for words, versions in others.items():

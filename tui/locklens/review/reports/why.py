@@ -38,6 +38,7 @@ from locklens.review.why import (
     module_names,
     newest_words,
     silence_words,
+    target_words,
     unrequired_words,
     unseen_words,
     upgrade_words,
@@ -253,24 +254,31 @@ def _registry_lines(root: RootWhy, folder: str, *, is_asking: bool, shared: Cont
 
 
 def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterator[Line]:
-    entry = root.explanation.locked
+    for target in root.targets:
+        yield _fact("TARGET", target_words(offer, target), copied=str(target or ""))
     if isinstance(offer.upgraded, Selection):
-        version = str(offer.recommended or offer.upgraded.version)
-        is_same = entry is not None and entry.version == offer.recommended == offer.upgraded.version
-        note = ", already locked" if is_same else ""
-        if entry is not None and offer.recommended is not None and offer.recommended.compare(entry.version) < 0:
-            note = ", older than the locked version"
-        words = upgrade_words(offer, offer.upgraded)
-        if not is_same and root.policy.pin(root.explanation.address) is not None:
-            words += ", if a pinned key signs it"
-        if root.configuration.unread_reason:
-            words = f"stops, for not all constraints can be read; by the others it {words}"
-        yield _fact("UPGRADE", f"{words}{note}", copied=version)
+        if not root.targets:
+            yield _command_line(offer, offer.upgraded, root)
         yield from _held_lines("NEWER", offer.newer, root, folder)
         return
-    yield _fact("UPGRADE", Span(f"selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
+    yield _fact("UPGRADE", Span(f"{root.command} selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
     if not offer.upgraded.conflicts:
         yield from _held_lines("NEAREST", offer.upgraded.held, root, folder)
+
+
+def _command_line(offer: VersionChoices, upgraded: Selection, root: RootWhy) -> Line:
+    """The selection of the command that upgrades the provider."""
+    entry, selected = root.explanation.locked, upgrade_words(offer, upgraded)
+    is_same = entry is not None and entry.version == offer.recommended == upgraded.version
+    note = ", already locked" if is_same else ""
+    if entry is not None and offer.recommended is not None and offer.recommended.compare(entry.version) < 0:
+        note = ", older than the locked version"
+    if not is_same and root.policy.pin(root.explanation.address) is not None:
+        selected += ", if a pinned key signs it"
+    if root.configuration.unread_reason:
+        selected = f"stops, for not all constraints can be read; by the others it {selected}"
+    version = str(offer.recommended or upgraded.version)
+    return _fact("UPGRADE", f"{root.command} {selected}{note}", copied=version)
 
 
 def _obstacle(reason: Unselectable) -> str:

@@ -506,6 +506,9 @@ class UpgradeScreen(RowActionsScreen):
         first, *others = row.offers
 
         def heeding(subject: WhySubject) -> WhySubject:
-            return replace(subject, heeded=self.selection.terms.heeded, limit=self.selection.terms.limit)
+            selection, terms = self.selection, self.selection.terms
+            targets = {one.root: choice.version if (choice := selection.target(one)) else None for one in row.offers}
+            conditions = replace(subject, heeded=terms.heeded, limit=terms.limit, takes_majors=terms.takes_majors)
+            return replace(conditions, targets=targets)
 
         self.show_why(first.root, first.address, others=[offer.root for offer in others], heeding=heeding)
