@@ -969,3 +969,86 @@ def test_equal_entries_are_counted_of_the_version_that_the_log_names(top: Path, 
     (top / "net/.terraform.lock.hcl").write_bytes((top / "twin/.terraform.lock.hcl").read_bytes())
     git(top, "commit", "-qam", "its lock file")
     assert re.search("^ROOT +net  acme/netbox 3.9.1$", doctor(top, "--format", "text", "ci.log"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("follows", ["+ cd edge\n+ tofu init", "tofu init", "== edge (tofu init)\n"])
+def test_the_command_of_the_next_run_is_no_part_of_an_error(follows: str, beside_edge: Path, doctor: Any) -> None:
+    (beside_edge / "dns/main.tf").write_text(requires(*BOTH), "utf-8")
+    reused = "- Reusing previous version of acme/demo from the dependency lock file\n"
+    searched = reused + '- Finding acme/netbox versions matching "~> 3.9"...\n'
+    words = READ_ONLY[READ_ONLY.index("\n\nError") :].rstrip()
+    altered = failed("acme/netbox", "3.9.1").replace("registry.terraform.io", OPENTOFU_HOST).partition("; for more")[0]
+    log = f"terraform init -lockfile=readonly\n{searched}{words}\n{follows}\n{LISTED}{altered}\n"
+    (beside_edge / "ci.log").write_text(log, "utf-8")
+    document = doctor(beside_edge, "ci.log")
+    assert roots_of(document) == [["dns"], ["edge"]]
+    missing = next(one for one in document["causes"] if one["id"] == "not-locked")
+    assert (missing["provider"], missing["roots"]) == (f"{TERRAFORM_HOST}/acme/netbox", ["dns"])
+
+
+def test_of_roots_that_lack_the_same_those_that_are_not_mended_stay(top: Path, doctor: Any) -> None:
+    module = top / "modules/app/main.tf"
+    module.parent.mkdir(parents=True)
+    module.write_text(requires(("acme/netbox", "~> 3.9")), "utf-8")
+    names = ("dns", "one", "two")
+    for name in names:
+        (top / name).mkdir(exist_ok=True)
+        call = 'module "app" {\n  source = "../modules/app"\n}\n'
+        (top / name / "main.tf").write_text(requires(BOTH[0]) + call, "utf-8")
+        (top / name / ".terraform.lock.hcl").write_bytes(lock_file(DEMO))
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "a module requires more")
+    (top / "ci.log").write_text(of_netbox(GONE["not-locked"]), "utf-8")
+    (cause,) = (one for one in doctor(top, "ci.log")["causes"] if one["id"] == "not-locked")
+    assert (cause["verdict"], cause["roots"]) == ("yes", list(names))
+    assert main(["lock", "acme/netbox", f"--root={top / 'one'}"], no_screen) == 0
+    document = doctor(top, "ci.log")
+    (cause,) = (one for one in document["causes"] if one["id"] == "not-locked")
+    assert (cause["verdict"], cause["roots"]) == ("likely", ["dns", "two"])
+    assert any("acme/netbox was changed in one later than the log" in one for one in document["run"]["notes"])
+
+
+def test_a_module_that_is_not_installed_is_of_each_root_of_the_tool(beside_edge: Path, doctor: Any) -> None:
+    call = 'module "app" {\n  source = "../modules/app"\n}\n'
+    (beside_edge / "modules/app").mkdir(parents=True)
+    (beside_edge / "modules/app/main.tf").write_text("", "utf-8")
+    (beside_edge / "edge/main.tofu").rename(beside_edge / "edge/main.tf")
+    for name in ("edge", "newer", "twin"):  # two of them have equal lock files
+        (beside_edge / name / "main.tf").write_text(call + requires(*BOTH), "utf-8")
+    words = 'This module is not yet installed. Run "terraform init" to install all modules'
+    log = f'Error: Module not installed\n\n  on main.tf line 1:\n   1: module "app" {{\n\n{words}\n'
+    (beside_edge / "ci.log").write_text(log, "utf-8")
+    document = doctor(beside_edge, "ci.log")
+    assert [(one["verdict"], one["roots"]) for one in document["causes"]] == [("yes", ["newer", "twin"])]
+
+
+def test_what_the_state_requires_is_of_a_root_whose_state_has_it(beside_edge: Path, doctor: Any) -> None:
+    state = {
+        "version": 4,
+        "resources": [
+            {"mode": "managed", "type": "netbox_ip", "name": "a", "instances": [],
+             "provider": f'provider["{TERRAFORM_HOST}/acme/netbox"]'},
+        ],
+    }  # fmt: skip
+    (beside_edge / "dns/terraform.tfstate").write_text(json.dumps(state), "utf-8")
+    words = missed("acme/netbox").replace("This configuration requires", "This state requires")
+    (beside_edge / "ci.log").write_text(words, "utf-8")
+    document = doctor(beside_edge, "ci.log")
+    assert roots_of(document) == [["dns"]]
+    assert document["causes"][0]["roots"] == ["dns"]
+    (beside_edge / "dns/terraform.tfstate").unlink()
+    assert roots_of(doctor(beside_edge, "ci.log")) == [[]]
+
+
+def test_a_root_whose_modules_are_not_all_read_is_none_of_a_log_that_another_root_explains(
+    beside_edge: Path, doctor: Any
+) -> None:
+    """The log is of a branch in which the other root does not lock the provider."""
+    for name in ("net", "newer"):
+        rmtree(beside_edge / name)
+    call = 'module "far" {\n  source = "registry.example.com/acme/far/aws"\n}\n'
+    (beside_edge / "dns/main.tf").write_text(requires(*BOTH[:1]) + call, "utf-8")
+    (beside_edge / "ci.log").write_text(f"$ terraform plan\n{of_netbox(GONE['not-locked'])}", "utf-8")
+    document = doctor(beside_edge, "ci.log")
+    assert roots_of(document) == [["twin"]]
+    assert {one["verdict"] for one in document["causes"]} <= {"unknown", "no"}

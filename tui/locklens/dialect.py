@@ -129,7 +129,7 @@ _OF_WORDS = {
     r"OpenTofu|\btofu init|not signed with a valid signing key": OPENTOFU,
     r"Terraform uses|terraform init|terraform providers": TERRAFORM,
 }
-"""What messages say of the tool, the surest first."""
+"""What messages say of the tool; behind the first of these, a log may go on with the command of the next run."""
 
 _OF_HOSTS = {r"opentofu\.org": OPENTOFU, r"hashicorp\.com": TERRAFORM}
 """Hosts that say less of it: either tool may name those of both, such as the registry of a locked provider."""
@@ -160,7 +160,8 @@ def dialect_of_names(words: str) -> Dialect | None:
 
 
 def _matching(tools: Mapping[str, Dialect], words: str) -> Dialect | None:
-    return next((tool for known, tool in tools.items() if re.search(known, words)), None)
+    found = ((match.start(), tool) for known, tool in tools.items() if (match := re.search(known, words)))
+    return min(found, key=lambda pair: pair[0], default=(0, None))[1]
 
 
 def twin_of(address: ProviderAddress | None) -> ProviderAddress | None:

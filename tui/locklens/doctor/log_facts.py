@@ -29,7 +29,7 @@ _ADVICE = re.compile(
     r".*uses external plugins.*|(?:terraform|tofu) init(?: -upgrade)?|https://[a-z.]{1,40}/[a-z/]{1,60}/signing/?"
 )
 """Lines besides the messages that tell the tool: after an installation, it names its page about signing."""
-_COMMAND = re.compile(
+TOOL_COMMAND = re.compile(
     r"(?:^|&& ?|; ?|[$+#>%] |\b(?:Run|RUN|cmd:|command:) )(?P<tool>terraform|tofu)(?: -\S{1,500}){0,5}"
     r" (?:init|plan|apply|validate|providers|test)(?= -| lock| mirror|\s*(?:$|[;&|]))"
 )
@@ -42,7 +42,7 @@ def with_facts(
     lines: Sequence[LogLine], errors: tuple[RecognisedError, ...]
 ) -> tuple[tuple[RecognisedError, ...], LogFacts]:
     """Return errors, each with the tool of its run, and what the log tells besides."""
-    commands = [(line.number, line.unit, match["tool"]) for line in lines for match in _COMMAND.finditer(line.text)]
+    commands = [(line.number, line.unit, match["tool"]) for line in lines for match in TOOL_COMMAND.finditer(line.text)]
     errors = tuple(_with_tools_of_runs(lines, errors, commands))
     facts = _facts(lines, errors, {ran for _, _, ran in commands})
     return (tuple(replace(error, tool=facts.tool) for error in errors) if facts.tool else errors), facts

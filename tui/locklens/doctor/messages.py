@@ -203,6 +203,11 @@ class RecognisedError(Struct, frozen=True):
         return is_installing and self.kind in {"registry-failed", "credentials-missing", "credentials-rejected"}
 
     @property
+    def is_of_state(self) -> bool:
+        """True if it says that the state requires the provider, which the configuration does not."""
+        return self.kind in OF_LACKING and "state requires" in self.words
+
+    @property
     def is_of_oci(self) -> bool:
         """True if it is of an OCI registry, or an OCI repository."""
         return "oci re" in self.words

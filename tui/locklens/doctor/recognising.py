@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS, dialect_of_names, dialect_of_words
 from locklens.doctor.catalogue import BY_KIND, CATALOGUE, TITLES, CatalogueRow, squeezed
 from locklens.doctor.cleaning import BY_LOCKLENS, LogLine, clean_lines, decoded_log, is_of_ci
-from locklens.doctor.log_facts import OS_NAMES, WRITTEN_PLATFORM, with_facts
+from locklens.doctor.log_facts import OS_NAMES, TOOL_COMMAND, WRITTEN_PLATFORM, with_facts
 from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, WARNINGS, WRAPPERS, ReadLog, RecognisedError
 from locklens.doctor.reasons import reason_of_request
 from locklens.doctor.redacting import redacted
@@ -141,6 +141,8 @@ _SHELL = re.compile(
     r"^(?:[$+#>%]{1,3} ?|[^\"'=]{1,80}[$#%>❯] |(?:##\[\w{1,20}\])?Run |.{0,80}?\b(?:RUN|cmd:|command:) )(?![\d=~])"
 )
 """What a shell or a CI system writes before a command, and no message before a version in a constraint."""
+_MARKED = re.compile(r"^[$+#] (?!\d)")
+"""What a shell writes before a command, as with `set -x`, and no message at the beginning of a line."""
 _STEP = re.compile(r"^##\[group\]Run ")
 _FOLDERS = tuple(
     map(
@@ -385,6 +387,11 @@ def _runs(lines: Sequence[LogLine], of_errors: Collection[int]) -> list[_Run]:
     return runs
 
 
+def _is_command(text: str) -> bool:
+    """True if a line that a shell marked runs either tool, or changes the folder."""
+    return TOOL_COMMAND.search(text) is not None or any(one.search(text) for one in _FOLDERS)
+
+
 def _options(text: str) -> tuple[str, ...]:
     """Return the options of a command line of `init` that say what it installs, where from, and what it may write."""
     match = _INIT.search(text)
@@ -407,7 +414,7 @@ def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
         is_own = BY_LOCKLENS.match(line.text) is not None  # a line of its own
         begins = is_own or _BEGIN.match(line.text) is not None
         is_after = _BEGINS_RUN.match(line.text) or _ENDS_STEP.match(line.text)  # of the next run, as after a retry
-        if is_error and is_after:
+        if is_error and (is_after or (_MARKED.match(line.text) and _is_command(line.text))):
             yield whole()
             gathered, is_error = [], False
         ends = not line.text and (blank if is_error else True)

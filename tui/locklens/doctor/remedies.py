@@ -304,7 +304,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     """The provider is locked, unless its constraints exclude one another: no version of it can be."""
     x = one.examined
     if x.history.had_no_file:
-        yield _given_file(x)
+        yield _given_file(one)
         return
     if conflicts(x.required):
         return
@@ -356,10 +356,12 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
 _NEWEST = "it selects the newest version of each in range, which the removed lock file need not have had"
 
 
-def _given_file(x: Examined) -> Remedy:
+def _given_file(one: Affected) -> Remedy:
     """Return the remedy that gives the lock file to a run that had none: it is committed, or copied with the others."""
+    x = one.examined
+    file = "its own lock file" if x.fitting else x.lock.path
     if x.history.states and not x.history.is_ignored:
-        title = f"Let the job have {x.lock.path} beside the configuration"
+        title = f"Let the job have {file} beside the configuration"
         note = "an image or an artifact of *.tf alone, a .dockerignore, or a sparse checkout leaves it out"
         return Remedy("give-file", title, 1, _NONE, 0, "", note, is_of_all=True)
     force = ("-f",) if x.history.is_ignored else ()
@@ -367,7 +369,7 @@ def _given_file(x: Examined) -> Remedy:
     if x.history.is_ignored:
         shown = shell_words([*x.shell.git, "check-ignore", "-v", "--no-index", "--", x.lock.path])
         note = f"{note}, and take out the line that {shown} names"
-    return Remedy("commit-file", f"Commit {x.lock.path}", 1, _NONE, 0, added, note, is_of_all=True)
+    return Remedy("commit-file", f"Commit {file}", 1, _NONE, 0, added, note, is_of_all=True)
 
 
 _OF_SELECTED = {_C.CONSTRAINT_CONFLICT, _C.PLATFORM_MISSING, _C.KEY_REVOKED, _C.KEY_EXPIRED, _C.KEY_CHANGED}

@@ -61,8 +61,9 @@ class ChangedRoots:
                 rest = [path for path in one.fitting if path not in own] if own else []
                 others = [path for path in rest if self._was_other(path, one.address)]
                 if left := self._as_at_the_log(one, one.error, changed=own):
-                    (still,) = self._finder.elsewhere(one, left[:1])
-                    one, own = replace(still, fitting=one.fitting, changed=tuple(own)), []  # noqa: PLW2901 - the same error
+                    still = self._finder.elsewhere(one, left)
+                    found += [replace(each, fitting=one.fitting, changed=tuple(own)) for each in still]
+                    continue
             own = own or mended
             if kind == "lock-incomplete":
                 own, others = [path for path in one.fitting if self._is_incomplete(path, one.address)] or own, []

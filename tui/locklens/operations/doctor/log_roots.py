@@ -20,6 +20,7 @@ from locklens.operations.doctor.masked import MASK, unmasked
 from locklens.operations.doctor.root_states import MOST_READ, RootStates
 from locklens.operations.doctor.run_claims import RunClaim, parsed, terms_of
 from locklens.operations.root_modules import lock_path, tool_before
+from locklens.project.configuration import Contributor
 from locklens.project.tree import folder_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
         def __call__(self, path: str, error: RecognisedError, *, is_other: bool) -> bool: ...
 
 
-_ALIKE, _WITHOUT_LOCK, _OTHER_CONSTRAINTS, _UNLIKE = (0, 0, 0), (0, 2, 0), (1, 0, 0), (2, 0, 0)
+_ALIKE, _WITHOUT_LOCK, _OTHER_CONSTRAINTS, _UNLIKE = (0, 0, 0), (0, 0, 2), (1, 0, 0), (2, 0, 0)
 """How well a root agrees with what a run tells: in all, but for the lock file, but for the constraints, not at all."""
 
 _OF_UNLOCKED = OF_LACKING | {"provider-unknown", "no-matching-release"}
@@ -184,7 +185,8 @@ class LogRoots(RootStates):
             trees = (self._checkout.tree, *self._trees_at_the_log)
             quoted = [path for path, file in files.items() if any(_quotes(tree, file, error) for tree in trees)]
             found = quoted or [path for path, file in files.items() if self._has_call(file, error)]
-            return [path for path in found if files[path] in self.root(path).configuration.files] or found
+            found = [path for path in found if files[path] in self.root(path).configuration.files] or found
+            return [path for path in found if not self._is_of_other_tool(path, error)] or found
         if not error.reused and not error.searched:
             locks += [here] if here not in locks and self.has_root(here) else []
             return [path for path in locks if self.lock(path).problems] or locks
@@ -237,6 +239,10 @@ class LogRoots(RootStates):
         locks = self._checkout.locks
         if error.kind == "lock-invalid" and (broken := [path for path in locks if self.lock(path).problems]):
             return [path for path in broken if self._fits(path, error)] or broken
+        if error.is_of_state:
+            return self._of_own_tool(
+                [path for path in self.candidates[:MOST_READ] if self._may_store(path, error)], error
+            )
         if error.kind in _OF_UNLOCKED or error.provider in error.searched:
             requiring = self._requiring(error)
             requiring = self._of_own_tool(requiring, error) or requiring
@@ -253,12 +259,21 @@ class LogRoots(RootStates):
             fitting = self._locking(replace(error, version=""))
         return fitting or self._requiring(error) or [path for path in locks if self.lock(path).problems]
 
+    def _may_store(self, path: str, error: RecognisedError) -> bool:
+        """True if the state of a root has objects of the provider of an error, or cannot be read."""
+        root = self.root(path)
+        address, read = self.address(error, root), root.configuration
+        required = read.of(address) if address is not None else ()
+        if required:
+            return all(one.contributor is Contributor.STATE for one in required)
+        return read.state.kind not in {"none", "local"}
+
     def _of_claim(self, error: RecognisedError) -> list[str]:
         """Return the roots that are what the run of an error tells of its own; [] where none is, or it tells nothing.
 
-        Of several, those with its constraints come before others, those whose lock file had what the run took from it
-        before those that had none then, and those whose whole configuration is known before others. A root of the other
-        tool is one only with the constraints and the lock file, and stands beside its own tool's without.
+        Of several, those with its constraints come before others, those that are known to require all before those of
+        which not all is known, and those whose lock file had what the run took from it before those that had none then.
+        A root of the other tool is one only if it is all of this, and stands beside its own tool's that had none.
         """
         told = (
             error.run,
@@ -285,8 +300,8 @@ class LogRoots(RootStates):
     def _standing(self, path: str, error: RecognisedError, *, is_past: bool) -> tuple[int, int, int] | None:
         """Return how well a root agrees with what a run tells, the smaller the better; None where it does not.
 
-        The numbers are whether its constraints differ, whence its lock file is, and whether its configuration is not
-        known whole. With `is_past`, states in commits count, too.
+        The numbers are whether its constraints differ, whether it is not known to require all that is told, and whence
+        its lock file is. With `is_past`, states in commits count, too.
         """
         tool = self._tool_of(error) or self.root(path).tool
         claim, is_read = self._claim(error, tool), self.root(path, tool).configuration.has_files
@@ -296,7 +311,9 @@ class LogRoots(RootStates):
         now = [_locked(lock, tool, of_init=of_init) for lock in self.locks_of(path)]
         past = [_locked(lock, tool, of_init=of_init) for lock in self.history.lock_files(lock_path(path)) if is_past]
         found = []
-        earlier = [one for one in (self.earlier(path, tool) if is_past else ()) if one.configuration.has_files]
+        earlier = [
+            one for one in (self.earlier(path, tool) if is_past else ()) if claim.is_exactly_of(one.configuration)
+        ]
         for number, root in enumerate((self.root(path, tool), *earlier)):
             read = root.configuration
             locked = {
@@ -306,7 +323,7 @@ class LogRoots(RootStates):
                 3: claim.lists(read, now[0]),
             }
             if (whence := next((key for key, is_so in locked.items() if is_so), None)) is not None:
-                found.append((int(not claim.has_constraints_of(read)), whence, int(not claim.is_exactly_of(read))))
+                found.append((int(not claim.has_constraints_of(read)), int(not claim.is_exactly_of(read)), whence))
         return min(found, default=None)
 
     def knows(self, error: RecognisedError) -> bool:
@@ -317,7 +334,7 @@ class LogRoots(RootStates):
         """True if a root agrees with what a run tells, but for its lock file: none of its states lacks all of that."""
         is_of_file = error.kind in OF_LACKING | {"readonly-changed"}
         standing = self._standing(path, error, is_past=True) if is_of_file else None
-        return standing is not None and standing[1] == _WITHOUT_LOCK[1]
+        return standing is not None and standing[1:] == _WITHOUT_LOCK[1:]
 
     def _claim(self, error: RecognisedError, tool: Dialect) -> RunClaim | None:
         """Return what the run of an error tells of its root, as a tool reads the names."""

@@ -11,6 +11,7 @@ from locklens.doctor.affected import Affected
 from locklens.doctor.causes import cause_title
 from locklens.doctor.fixed import changed_words, fixed_words, obstacle_words, of_other_packages
 from locklens.doctor.judging import judge_causes, of_no_root, of_one_message, of_one_root, standing_causes
+from locklens.doctor.model import CauseVerdict
 from locklens.lockfile import pinned
 from locklens.text import listing
 
@@ -73,7 +74,7 @@ def outcomes_of(
 ) -> list[Outcome]:
     """Return what came of each subject; without a log, no error is one of the past."""
     affected = [
-        Affected(x, causes, finder.with_same_entry(one))
+        Affected(x, _of_unchanged(one, causes), finder.with_same_entry(one))
         for one, x, causes in zip(subjects, known, _judged(known, rules), strict=True)
     ]
     ended = [fixed_words(one.examined, one.causes) if is_of_log else "" for one in affected]
@@ -84,6 +85,17 @@ def outcomes_of(
         obstacle = obstacle_words(own.examined) if is_of_log else ""
         outcomes.append(Outcome(one, own, words or sound, "" if obstacle else sound, obstacle, tuple(found)))
     return outcomes
+
+
+def _of_unchanged(one: DoctorSubject, causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
+    """Return the causes of a root: none is certain where one that was changed later than the log may have failed."""
+    if not one.changed:
+        return causes
+    likely, words = CauseVerdict.LIKELY, "; the log may be of a root that was changed since"
+    return tuple(
+        replace(each, verdict=likely, evidence=each.evidence + words) if each.verdict is CauseVerdict.YES else each
+        for each in causes
+    )
 
 
 def _of_messages(affected: Sequence[Affected], past: Sequence[str]) -> list[str]:

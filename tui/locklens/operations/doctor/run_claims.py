@@ -48,7 +48,7 @@ class RunClaim(Struct, frozen=True):
             return frozenset(filter(None, (parsed(name, parse) for name in names)))
 
         same = (one.provider for one in errors if (one.run, one.kind) == (error.run, error.kind))
-        is_of_lacking = error.kind in OF_LACKING and "state requires" not in error.words
+        is_of_lacking = error.kind in OF_LACKING and not error.is_of_state
         missing = read(same) if is_of_lacking else frozenset[ProviderAddress]()
         if not error.reused and not error.searched and not missing:
             return None
@@ -74,7 +74,12 @@ class RunClaim(Struct, frozen=True):
         return self.lists(configuration, locked) and self.reused <= locked and not self.searched & locked
 
     def lists(self, configuration: Configuration, locked: frozenset[ProviderAddress]) -> bool:
-        """True if `init` of a root would list what the run listed; of one without files, what it locked besides."""
+        """True if a root would print what the run printed with some lock file, such as that of another branch.
+
+        Of one without files, what it has locked is required besides.
+        """
+        if self.missing:
+            return self.missing <= configuration.required()
         required = configuration.required() if configuration.has_files else locked | self.searched
         rest, listed = required - self.overridden, self.listed - self.overridden
         return bool(listed) and (rest == listed or (rest < listed and not configuration.complete))

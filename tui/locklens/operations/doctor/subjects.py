@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from locklens.dialect import TERRAFORM
 from locklens.doctor import is_for_twin, may_read, taken_over
 from locklens.doctor.catalogue import BY_KIND
-from locklens.doctor.messages import NO_MESSAGE, OF_VERSIONS, WARNINGS, RecognisedError
+from locklens.doctor.messages import MODULE_MISSING, NO_MESSAGE, OF_VERSIONS, WARNINGS, RecognisedError
 from locklens.errors import ConfigurationError
 from locklens.lockfile import LockFile, pinned
 from locklens.lockfile.merge import share_packages
@@ -200,7 +200,8 @@ class SubjectFinder:
         if not told and here in fitting:
             fitting, besides = [here], tuple(path for path in fitting if path != here)
         if not error.provider:
-            paths = fitting if told else self._of_each_lock(fitting)
+            is_of_modules = error.kind == MODULE_MISSING  # whatever is locked
+            paths = fitting if told or is_of_modules else self._of_each_lock(fitting)
             found = self._of_searched(error, paths[: len(told) or 1]) or self._of_no_provider(error, paths)
         else:
             roots = map(self.roots.root, fitting if told else self._of_each_entry(fitting, error))
