@@ -552,6 +552,42 @@ def test_a_version_that_a_root_cannot_take_is_its_target_no_more() -> None:
     assert step.selection.moved(some, 1) == of
 
 
+def test_a_step_edits_no_constraint_up_to_the_recommended_versions() -> None:
+    """A root that is held back got a target that needed an edit, and space selected it, with a step to an older one."""
+    listed = "0.9.0:500 1.0.0:400 1.1.0:300 1.2.0:200 2.0.0:100"
+    locked = (("~> 1.0", "1.0.0"), ("~> 1.1.0", "1.1.0"), ("1.0.0", "1.0.0"), ("~> 1.0, != 1.1.0", "1.0.0"))
+    some = [offer(listed, text, locked=one, root=root) for root, (text, one) in zip("abcd", locked, strict=True)]
+
+    def targets(of: UpgradeSelection) -> list[str]:
+        return [rows(of, By.ROOT)[number].target.text for number in (1, 3, 5, 7)]
+
+    of = selection_of(*some)
+    assert targets(of) == ["1.2.0", "-", "-", "1.2.0"]
+    down = of.moved(some, -1)
+    assert targets(down) == ["1.1.0", "-", "-", "-"], "and d has no newer one than the row shows"
+    assert toggled(down, rows(down)[1]).words == ""
+    assert [pick.root for pick in down.toggled(some).picks] == ["a"]
+    assert down.moved(some, 1) == of, "the way back has the recommended versions"
+    up = of.moved(some, 1)
+    assert targets(up) == ["2.0.0*"] * 4
+    assert toggled(up, rows(up)[1]).words == "selected with edits of the constraints in 4 of 4 roots"
+    assert up.moved(some, -1) == of
+    alone = of.moved([some[2]], 1)
+    assert targets(alone)[2] == "1.1.0*", "in one root each version is a target"
+    assert toggled(alone, rows(alone, By.ROOT)[5]).words == "selected with edits of the constraints"
+
+
+def test_a_write_ends_the_steps_of_a_provider_but_for_selected_roots() -> None:
+    some = [offer("1.0.0:90 1.1.0:60 1.2.0:40", "~> 1.0", root=root) for root in "abc"]
+    of = selection_of(*some).moved(some, -1).toggled(some[:2])
+    written = offer("1.0.0:90 1.1.0:60 1.2.0:40", "~> 1.0", locked="1.1.0", root="a")
+    after = of.with_offers(CandidateTable((written, *some[1:])))
+    assert [str(choice.version) for one in after.offers.providers if (choice := after.target(one))] == [
+        "1.2.0", "1.1.0", "1.2.0"
+    ]  # fmt: skip
+    assert [(pick.root, str(pick.version)) for pick in after.picks] == [("b", "1.1.0")]
+
+
 def test_a_row_with_a_downgrade_of_one_root_names_it() -> None:
     """Where the roots share the line to edit, the row named that line alone."""
     listed = "1.0.0:90 2.0.0:60 3.0.0:40"

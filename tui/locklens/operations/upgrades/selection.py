@@ -86,11 +86,16 @@ class UpgradeSelection(Struct, frozen=True):
     # Candidates
 
     def with_offers(self, offers: CandidateTable) -> UpgradeSelection:
-        """Replace the candidates; deselect providers that are now locked at another version or no longer listed."""
+        """Replace the candidates; deselect providers that are now locked at another version or no longer listed.
+
+        The versions that were stepped to end with that in all roots of these providers in which none is selected.
+        """
         before = {offer.key: offer.locked for offer in self.offers.providers}
         moved = {offer.key for offer in offers.providers if before.get(offer.key, offer.locked) != offer.locked}
-        stepped = {key: version for key, version in self.stepped.items() if key not in moved}
         selected, parked = self.selected - moved, self.parked - moved
+        over = {address for _, address in moved}
+        kept = {key for key in self.stepped if key in selected or key[1] not in over}
+        stepped = {key: version for key, version in self.stepped.items() if key in kept}
         return replace(self, offers=offers, stepped=stepped, selected=selected, parked=parked).judged()
 
     def with_terms(self, terms: UpgradePolicy) -> UpgradeSelection:
@@ -318,13 +323,15 @@ class UpgradeSelection(Struct, frozen=True):
         """Step one provider to the next newer or older version, by 1 or -1, from the one reached in the given roots.
 
         It becomes the target of each root that can take it; the others have none. Where a root would be upgraded,
-        those that are locked above the version are left at theirs.
+        those that are locked above the version are left at theirs. Up to the newest recommended version, a root whose
+        constraints exclude it is left at its own recommended one, if that is not above it, or without a target; a
+        further step where nothing is newer takes such roots along.
         """
         asked = [offer for offer in offers if offer.choices]
         steps = set(sorted_versions(asked))
         if len(locked := {offer.locked for offer in asked}) == 1:
             steps |= {version for version in locked if version is not None}  # Listed or not: the way back.
-        reached = self._reached(asked)
+        reached = self.reached(asked)
         newer = (version for version in steps if reached is None or _order(version) > _order(reached))
         older = (version for version in steps if reached is not None and _order(version) < _order(reached))
         target = min(newer, key=_order, default=reached) if by > 0 else max(older, key=_order, default=reached)
@@ -344,24 +351,36 @@ class UpgradeSelection(Struct, frozen=True):
             # Below the oldest version is no version, where that is what the steps began with.
             stepped = {key: version for key, version in self.stepped.items() if key not in begun}
         else:
-            stepped = self._stepped_to(target, asked)
+            is_pushed = by > 0 and target == reached
+            stepped = self._stepped_to(target, asked, edits=is_pushed or self._edits_for(target, asked))
         moved = replace(self, stepped=stepped)
         gone = {offer.key for offer in offers if moved.target(offer) is None}
         back = self.parked & {offer.key for offer in offers} - gone
         return replace(moved, selected=self.selected - gone | back, parked=(self.parked | self.selected & gone) - back)
 
-    def _stepped_to(self, target: Version, asked: Collection[UpgradeCandidates]) -> dict[CandidateKey, Version]:
+    def _stepped_to(
+        self, target: Version, asked: Collection[UpgradeCandidates], *, edits: bool
+    ) -> dict[CandidateKey, Version]:
         stepped = dict(self.stepped)
         upgrades = any(offer.is_newer(target) and _takes(offer, target) for offer in asked)
         for offer in asked:
             locked, suggested = offer.locked, self.recommendation(offer).suggested
-            is_left = upgrades and locked is not None and _order(locked) > _order(target)
+            choice = offer.choice(target)
+            is_spared = choice is not None and not choice.is_in_range and not edits
+            is_left = is_spared or (upgrades and locked is not None and _order(locked) > _order(target))
+            is_own = is_spared and suggested is not None and _order(suggested.version) <= _order(target)
             version = locked if is_left and locked is not None else target
-            if (is_left and suggested is None) or (suggested is not None and suggested.version == version):
+            if is_own or (is_left and suggested is None) or (suggested is not None and suggested.version == version):
                 stepped.pop(offer.key, None)
             else:
                 stepped[offer.key] = version
         return stepped
+
+    def _edits_for(self, target: Version, asked: Collection[UpgradeCandidates]) -> bool:
+        """True if constraints may be edited for a version: it is above the recommended ones, or excluded everywhere."""
+        suggested = {one.version for offer in asked if (one := self.recommendation(offer).suggested) is not None}
+        is_within = any(_order(target) <= _order(version) for version in suggested)
+        return not is_within or not any(choice.is_in_range for one in asked if (choice := one.choice(target)))
 
     def _began_with_none(self, offers: Iterable[UpgradeCandidates], reached: Version) -> frozenset[CandidateKey]:
         """The keys of those without a target of their own that are not locked, or locked below the version reached."""
@@ -376,7 +395,7 @@ class UpgradeSelection(Struct, frozen=True):
         """True if a version is recommended or was stepped to, be it the locked one."""
         return offer.key in self.stepped or self.recommendation(offer).suggested is not None
 
-    def _reached(self, offers: Collection[UpgradeCandidates]) -> Version | None:
+    def reached(self, offers: Collection[UpgradeCandidates]) -> Version | None:
         """The version of which the others are newer or older: the newest target, or else the version stepped to.
 
         Without either it is the newest locked one, listed or not.

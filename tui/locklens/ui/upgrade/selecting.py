@@ -115,7 +115,10 @@ def toggled(selection: UpgradeSelection, row: UpgradeRow) -> Chosen:
     """Select the providers of a row, or deselect them."""
     selectable = [offer for offer in row.offers if selection.target(offer) is not None]
     if selectable:
-        return Chosen(selection.toggled(selectable))
+        made = selection.toggled(selectable)
+        edited = [offer for offer, choice in made.choices if choice.excluding and offer in selectable]
+        where = f" in {len(edited)} of {counted(len(selectable), 'root')}" if len(selectable) > 1 else ""
+        return Chosen(made, f"selected with edits of the constraints{where}" if edited else "")
     return Chosen(selection, _why_not_selectable(row, selection))
 
 
@@ -162,7 +165,8 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
         return Chosen(moved, f"no {known}{'newer' if by > 0 else 'older'} version can be selected")
     dropped = [offer for offer in row.offers if selection.is_selected(offer) and not moved.is_selected(offer)]
     where = f" in {len(dropped)} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
-    is_locked = any(moved.stepped.get(offer.key, offer.locked) == offer.locked is not None for offer in dropped)
+    reached = moved.reached(row.offers)
+    is_locked = any(offer.locked == reached is not None for offer in dropped)
     reason = "that is the locked version" if is_locked else "no version is left to select"
     return Chosen(moved, f"deselected {row.offers[0].name}{where}: {reason}" if dropped else "")
 
