@@ -23,7 +23,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.ui.review import ReviewScreen
 
 Leave = Callable[[Path], None]
-HINT = '"git fsck" shows what is damaged; "git fetch --refetch" completes a partial clone'
+HINT = '"git fsck" shows what is damaged; "git fetch --refetch --no-filter" completes a partial clone'
 ROOT = "infra/prod"
 BASES = [("main",), ("main", "--merge-base"), ("main", "--head", "HEAD"), ("main", "--staged")]
 
@@ -133,6 +133,8 @@ def test_a_partial_clone_is_not_judged(clone: Path, tmp_path: Path, sides: tuple
     status, out, err = locklens(part, *REVIEW, *sides)
     assert (status, out) == (2, ""), err
     assert HINT in err
+    git(part, *re.findall('"git ([^"]*)" completes', err)[0].split())
+    assert "verdict: block" in locklens(part, *REVIEW, *sides)[1]
 
 
 # Files that are not on disk

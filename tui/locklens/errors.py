@@ -187,7 +187,7 @@ class UnreadableObjectError(RepositoryError):
     """
 
     def __init__(self, message: str) -> None:
-        hint = '"git fsck" shows what is damaged; "git fetch --refetch" completes a partial clone'
+        hint = '"git fsck" shows what is damaged; "git fetch --refetch --no-filter" completes a partial clone'
         super().__init__(message, hint=hint)
 
 
