@@ -256,6 +256,30 @@ def test_constraints_are_rewritten_for_a_version_that_there_is(made: Any, doctor
         shutil.rmtree(folder)
 
 
+def test_a_job_has_what_was_mended_here_once_that_is_committed_and_pushed(made: Any, doctor: Any) -> None:
+    """What is in a log of this machine, or of a file that git has, is left to no commit."""
+    folder = made(INCIDENTS["constraint-conflict"])
+    (folder / "job.log").write_text("##[section]Starting: plan\n" + (folder / "ci.log").read_text("utf-8"), "utf-8")
+    kept, upgrade = doctor(folder, "job.log")["remedies"]
+    assert all(one["note"].endswith("then commit the files that it changes") for one in (kept, upgrade))
+
+    def once() -> str:
+        document = doctor(folder, "job.log")
+        assert document["state"] == "fixed"
+        return str(document["fixed"]).partition(" now")[2]
+
+    run(kept["command"])
+    assert once() == " (the job has live/prod/main.tf once it is committed and pushed)"
+    git(folder, "restore", "live/prod/main.tf")
+    run(upgrade["command"])
+    assert once() == f" (the job has {LOCK}, live/prod/main.tf once they are committed and pushed)"
+    assert "committed" not in doctor(folder, "ci.log")["fixed"]
+    out = " ".join(doctor(folder, "--format", "text", "job.log").split())
+    assert "once they are committed and pushed): run init again. [FIXED] NEXT $ terraform" in out
+    git(folder, "commit", "-qam", "mend")
+    assert once() == ""
+
+
 @pytest.mark.parametrize(
     ("constraint", "options", "is_none"),
     [("~> 1.9", (), True), ("~> 1.5", (), False), ("~> 1.9", ("--offline",), False)],

@@ -351,7 +351,7 @@ def test_no_upgrade_is_offered_where_the_message_says_that_no_version_fits(made:
         fixes = {one["command"]: one["note"] for one in doctor(folder, *options, "ci.log")["remedies"]}
         command = "locklens upgrade acme/demo=1.4.2 --edit-constraints --root=live/prod"
         assert "locklens upgrade acme/demo --root=live/prod" not in fixes
-        assert note is None or fixes[command] == note
+        assert note is None or fixes[command] == f"{note}; then commit the files that it changes"
     log = folder / "ci.log"
     log.write_text(f"$ terraform init -upgrade\n{log.read_text('utf-8')}", "utf-8")
     document = doctor(folder, "--offline", "ci.log")

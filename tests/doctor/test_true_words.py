@@ -540,7 +540,7 @@ def test_a_fix_of_a_signature_names_the_signature(cause: str, title: str, made: 
     ("bad-merge", "the upgrade then writes acme/demo 1.5.0 with those of its release; the upgrade asks its registry"),
     ("bad-merge", "both sides have the same hashes, those of acme/demo 1.4.2: its entry keeps them"),
     ("h1-missing", "had 1 h1 that is locked no longer"),
-    ("h1-missing", "it adds hashes that are not known as signed DO NOT DO THIS"),
+    ("h1-missing", "it adds hashes that are not known as signed; then commit the lock file DO NOT DO THIS"),
     ("other-tool", "Upgrade hashicorp/random: the new version comes with its own hashes"),
     ("wrong-source", ", and it has none now"),
 ])  # fmt: skip
@@ -550,7 +550,8 @@ def test_a_sentence_names_what_it_is_about(cause: str, words: str, made: Any, do
 
 def test_the_note_of_a_fix_is_in_all_reports(made: Any, doctor: Any) -> None:
     unchecked = "the signature of that version was not checked: upgrade refuses one that is not valid"
-    folder, note = made(INCIDENTS["key-changed"]), f"a new version is a new decision: review it; {unchecked}"
+    note = f"a new version is a new decision: review it; then commit the lock file; {unchecked}"
+    folder = made(INCIDENTS["key-changed"])
     assert [one["note"] for one in doctor(folder, "ci.log")["remedies"]] == [note]
     assert f"| `{note}` |" in doctor(folder, "--format", "markdown", "ci.log")
 
@@ -1212,7 +1213,7 @@ def test_a_constraint_of_a_shared_module_is_of_other_roots_too(several: Path, do
     log = _log(several, (QUERY, VIOLATED[1].replace("~> 1.5", "~> 9.0")))
     fix = next(one for one in doctor(several, log, "--", "live/second")["remedies"] if one["id"] == "change-constraint")
     words = "1 other root calls the rewritten module, which then admits what is locked there: live/first (locks 1.4.2)"
-    assert (fix["note"], fix["trust"]) == (words, "none")
+    assert (fix["note"], fix["trust"]) == (f"{words}; then commit the files that it changes", "none")
 
 
 def test_a_fix_of_two_roots_names_the_constraints_of_both(made: Any, doctor: Any) -> None:

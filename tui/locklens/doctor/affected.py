@@ -196,10 +196,29 @@ class Affected(Struct, frozen=True):
         return Remedy(remedy, title, len(self.roots), trust, size, command, clauses(*notes), **details)
 
     def written(
-        self, remedy: str, title: str, trust: TrustCost, size: int | None, write: RemedyWrite, *notes: str
+        self,
+        remedy: str,
+        title: str,
+        trust: TrustCost,
+        size: int | None,
+        write: RemedyWrite,
+        *notes: str,
+        is_committed: bool = False,
     ) -> Remedy:
-        """Return the remedy whose command line is a write."""
-        return self.remedy(remedy, title, trust, size, self.line(*write.words), *notes, write=write)
+        """Return the remedy whose command line is a write; `is_committed` if the current commit has what it writes."""
+        then = "then commit the files that it changes" if write.edits_constraints else self.then_commit
+        then = "" if is_committed else then
+        return self.remedy(remedy, title, trust, size, self.line(*write.words), *notes, then, write=write)
+
+    @property
+    def then_commit(self) -> str:
+        """What is left to do once the lock file is written, in a clause: others have it by the next commit alone."""
+        x = self.examined
+        if not x.history.is_ignored:
+            return "then commit the lock file"
+        added = shell_words([*x.shell.git, "add", "-f", "--", x.lock.path])
+        shown = shell_words([*x.shell.git, "check-ignore", "-v", "--", x.lock.path])
+        return f"then commit the lock file, which git ignores: {added}, or take out the line that {shown} names"
 
     def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""

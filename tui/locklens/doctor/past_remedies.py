@@ -81,6 +81,7 @@ def restored(one: Affected, past: PastEntry, note: str = "", upgraded: str = "")
         note = clauses(note, words)
     elif one.admitting(version) is None:
         note, is_partial = clauses(note, f"init fails: the constraints do not allow {version}"), True
+    is_committed = pinned(past.entry) == pinned(x.history.states[0].entry if x.history.states else None)
     parts = group.by_commit(past)
     note = clauses(note, group.left_out([root for _, part in parts for root in part.roots], past.commit))
     for commit, part in parts:
@@ -88,7 +89,7 @@ def restored(one: Affected, past: PastEntry, note: str = "", upgraded: str = "")
         then = f"then {line} writes the hashes of that version" if line else ""
         write, title = part.write("restore", revision=commit), f"Restore the entry of commit {commit[:12]}{which}"
         cost, words = _LOW if unsigned else _NONE, clauses(then, note)
-        found = part.written("restore-entry", title, cost, 0, write, words)
+        found = part.written("restore-entry", title, cost, 0, write, words, is_committed=is_committed)
         yield replace(found, is_partial=is_partial)
 
 

@@ -199,10 +199,10 @@ def _with_other_platforms(one: Affected) -> Remedy:
         cost, source = _HIGH, "from the mirror"
         note = clauses("no registry has signed them: compare them with their publisher", note)
     title = f"Add the hashes of {listing(there) if there else 'the other platforms'} to the lock file, {source}"
-    return one.remedy("lock-platform", title, cost, None, command, note)
+    return one.remedy("lock-platform", title, cost, None, command, note, one.then_commit)
 
 
-def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, note: str) -> Iterator[Remedy]:
+def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, note: str = "") -> Iterator[Remedy]:
     """The hashes of a mirror's package, which nothing signs; not offered where the mirror is here and lacks it."""
     x = one.examined
     copies = [copy for copy in x.places.packages if copy.kind == "mirror" and copy.platform == one.platform]
@@ -214,7 +214,7 @@ def _locked_from_mirror(one: Affected, remedy: str, title: str, command: str, no
     words = "its zip file is locked already" if is_known else "no registry has signed it: compare it with its publisher"
     cost = _NONE if is_known else _HIGH
     size = 0 if MethodKind.FILESYSTEM.option in one.mirror_words else None
-    yield one.remedy(remedy, f"{title}, from the mirror", cost, size, command, words, note)
+    yield one.remedy(remedy, f"{title}, from the mirror", cost, size, command, words, note, one.then_commit)
 
 
 def fix_republished(one: Affected) -> Iterator[Remedy]:
@@ -312,11 +312,6 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         title = f"Check out the commit of the failing run, and lock {x.name} in its root"
         yield one.remedy("lock", title, _LOW, None, "", f"nothing in {x.where} requires it")
         return
-    note = "then commit the lock file"
-    if x.history.is_ignored:
-        added = shell_words([*x.shell.git, "add", "-f", "--", x.lock.path])
-        shown = shell_words([*x.shell.git, "check-ignore", "-v", "--", x.lock.path])
-        note = f"{note}, which git ignores: {added}, or take out the line that {shown} names"
     if x.history.left is not None and x.constraints.admits(x.history.left.entry.version):
         yield moved_file(x, x.history.left)
     entries = [entry for _, entry in locked_states(x.history.before_loss)]
@@ -324,20 +319,20 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     if was is not None and not x.lock.exists and not x.fitting and x.constraints.admits(was.version):
         refused = list(excluding(x, entries))
         whole = restored_file(x, x.history.readable_commit)
-        committed = "" if x.is_deleted_here else note
+        committed = "" if x.is_deleted_here else one.then_commit
         yield replace(whole, note=clauses(committed, *refused), is_partial=bool(refused))
     elif x.lock.exists and not x.fitting and (past := fitting_past(x, x.history.states[:2])) is not None:
-        yield from restored(one, past, note)
+        yield from restored(one, past)
     if any(each.id in _OF_SELECTED and each.verdict is CauseVerdict.YES for each in one.causes):
         return  # lock selects the same version, and fails
     if x.address is not None and x.configuration.is_of_init(x.address):
         title = f"Lock {x.name} with init: only the state or test files require it, which lock does not read"
-        yield one.remedy("init", title, _LOW, None, one.line("init"), note)
+        yield one.remedy("init", title, _LOW, None, one.line("init"), one.then_commit)
         return
     if x.is_of_mirror_alone:
         words = ["--platform", x.platform] if x.platform else []
         command = one.line("lock", *one.mirror_words, *words, x.name)
-        yield from _locked_from_mirror(one, "lock", f"Lock {x.name}", command, note)
+        yield from _locked_from_mirror(one, "lock", f"Lock {x.name}", command)
         return
     taken = taken_over(x.address, x.lock, x.tool)
     if taken is not None and not x.constraints.admits(taken.version):  # lock takes its version over, too
@@ -350,7 +345,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     write = one.write("lock", platform=x.platform)
     newest_ones = "" if x.lock.exists or not entries else _NEWEST
     implied = implied if is_source_implied(x) else ""
-    yield one.written("lock", lock_title([x.name]), _LOW, None, write, newest_ones, implied, note)
+    yield one.written("lock", lock_title([x.name]), _LOW, None, write, newest_ones, implied)
 
 
 _NEWEST = "it selects the newest version of each in range, which the removed lock file need not have had"
@@ -419,7 +414,7 @@ def pruned_words(remedy: Remedy, group: Sequence[Affected]) -> str:
 def fix_unrequired(one: Affected) -> Iterator[Remedy]:
     """The entry is removed."""
     title = _pruned_title([one.examined.name])
-    yield one.alone.written("prune", title, _NONE, 0, one.alone.write("prune"), "then commit the lock file")
+    yield one.alone.written("prune", title, _NONE, 0, one.alone.write("prune"))
 
 
 def _pruned_title(names: Sequence[str]) -> str:

@@ -91,8 +91,8 @@ def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
     x = one.examined
     title = title or f"Upgrade {x.name} to a version that satisfies the constraints"
     if x.is_of_mirror_alone:
-        command = one.line("upgrade", *one.mirror_words, x.name)
-        yield one.remedy("upgrade", title, _HIGH, None, command, f"{NEW_DECISION}; no registry has signed it")
+        command, unsigned = one.line("upgrade", *one.mirror_words, x.name), "no registry has signed it"
+        yield one.remedy("upgrade", title, _HIGH, None, command, NEW_DECISION, unsigned, one.then_commit)
         return
     listed, entry = listed_versions(x, platform), x.entry
     if listed_versions(x) == []:
@@ -236,7 +236,7 @@ def with_version(one: Affected, version: Version | str, note: str) -> Remedy:
             one.alone, "change-constraint", f"Require {name} {version} alone, by hand", "each constraint", note
         )
     command = one.line("upgrade", f"{name}={version}")
-    return one.remedy("upgrade", f"Lock another version of {name}", _LOW, None, command, note)
+    return one.remedy("upgrade", f"Lock another version of {name}", _LOW, None, command, note, one.then_commit)
 
 
 def _can_admit(required: Requirement, version: Version) -> bool:

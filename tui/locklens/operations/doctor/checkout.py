@@ -16,6 +16,7 @@ from locklens.project.gittree import SparseWorkTree
 from locklens.project.tree import WorkTree
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from contextlib import ExitStack
 
 
@@ -55,6 +56,23 @@ class Checkout(Struct, frozen=True):
         if self.repository is not None:
             return within(self.repository, folder, root)
         return "" if root in {"", "."} else os.path.normpath(root).replace(os.sep, "/")
+
+    def uncommitted(self, paths: Iterable[str]) -> list[str]:
+        """Return those of some files that the current commit does not have as they are here, but for the ends of lines.
+
+        Of files outside of the repository, and without one or a commit, nothing is said.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        if self.repository is None or self.repository.is_unborn:
+            return []
+        found = []
+        for path in dict.fromkeys(paths):
+            here, there = self.tree.read(path), self.repository.show("HEAD", path)
+            if (here or b"").replace(b"\r\n", b"\n") != (there or b"").replace(b"\r\n", b"\n"):
+                found.append(path)
+        return found
 
     def shown(self, root: str) -> str:
         """Return a root relative to the current folder."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.arrivals import awaits_init
+from locklens.doctor.arrivals import awaits_init, filled_words
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import not_offered_for
 from locklens.doctor.cleaning import MOST_BYTES, MOST_LINES
@@ -32,7 +32,7 @@ from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host
 from locklens.operations.doctor.subjects import SubjectFinder, different_first
 from locklens.operations.root_modules import packages_words
-from locklens.text import counted, size_words
+from locklens.text import counted, listing, size_words
 from locklens.versions import Version, newest_matching
 
 if TYPE_CHECKING:
@@ -145,6 +145,8 @@ def _diagnosed(
     outcomes = outcomes_of(finder, subjects, known, rules, is_of_log=request.log is not None)
     is_fixed = bool(outcomes) and all(one.over for one in outcomes)
     fixed = "; ".join(dict.fromkeys(one.over for one in outcomes)) if is_fixed else ""
+    if is_fixed and read.is_relayed:
+        fixed = _until_pushed(fixed, checkout, outcomes)
     notes += [*examiner.notes, *dict.fromkeys(filter(None, notes_of(finder, checkout, outcomes, is_fixed=is_fixed)))]
     if examiner.copies.is_cut:
         notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
@@ -398,6 +400,18 @@ def _examined_words(affected: Sequence[Affected], has_several: Several, *, is_of
     what = "the lock file" if is_of_file else what
     roots = list(dict.fromkeys(root for one in affected for root in (one.examined.fitting or one.roots[:1])))
     return " ".join(filter(None, (what, has_several.subject((), roots))))
+
+
+def _until_pushed(fixed: str, checkout: Checkout, outcomes: Sequence[Outcome]) -> str:
+    """Return what has changed, with the files that another machine, whose log it is, has by the next commit alone.
+
+    A mirror that was filled serves both; what `init` installs is nothing to commit.
+    """
+    changed = [one.x for one in outcomes if one.over != filled_words(one.x)]
+    read = (path for x in changed for path in (x.lock.path, *x.configuration.files))
+    files = checkout.uncommitted(path for path in read if ".terraform/" not in path)
+    them = "it is" if len(files) == 1 else "they are"
+    return f"{fixed} (the job has {listing(files, 3)} once {them} committed and pushed)" if files else fixed
 
 
 def _run_again(affected: Sequence[Affected], has_several: Several) -> tuple[Remedy, ...]:
