@@ -197,7 +197,7 @@ def test_majors_are_eligible_where_the_user_takes_them_in(upgrade: Run, top: Pat
     assert [demo[key] for key in ("recommended", "safe", "blocked_by")] == ["2.0.0", False, []]
     status, out, err = upgrade("--safe", "--root", "a")
     assert (status, out) == (0, "nothing was changed\n")
-    assert "note: 1 provider needs a decision: --list in place of --safe lists them\n" in err
+    assert "note: 1 provider needs a decision, 2 are held back: --list in place of --safe names the reasons\n" in err
 
 
 def test_an_older_version_is_a_decision(upgrade: Run, top: Path) -> None:
@@ -290,11 +290,16 @@ def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
 def test_named_providers_are_listed_and_moved_alone(upgrade: Run, top: Path) -> None:
     found = document(upgrade, "acme/other", "pinned", "--root", "a")
     assert [one["provider"].rpartition("/")[2] for one in found["candidates"]] == ["other", "pinned"]
-    assert upgrade("--safe", "other", "--root", "a") == (0, "nothing was changed\n", "")
+    held = "a: acme/other: kept at 1.0.0; held back: 1.1.0 is 2d old, cooldown 7 d\n"
+    assert upgrade("--safe", "other", "--root", "a") == (0, "nothing was changed\n", held)
     assert upgrade("--safe", "demo", "--root", "a")[:2] == (
         0,
         "a: acme/demo 1.0.0 -> 1.1.0\nwrote a/.terraform.lock.hcl\n",
     )
+    (top / "a/main.tf").write_text((top / "a/main.tf").read_text().replace("acme/other", "acme/third"))
+    status, _, err = upgrade("--safe", "acme/other", "pinned", "--root", "a")
+    kept = "a: acme/pinned: kept at 1.0.0; held back: 1.0.0 (a/main.tf:13)\n"
+    assert (status, err) == (0, f"a: acme/other: left at 1.0.0: not required by this root\n{kept}")
 
 
 def test_a_required_provider_that_cannot_be_locked_is_named(upgrade: Run, top: Path) -> None:
@@ -324,7 +329,8 @@ def test_a_locked_version_that_is_excluded_and_stays_is_named(
     status, _, err = upgrade("--safe", "--root", "a")
     assert (status, locked(top)) == (0, {"demo": "1.1.0", "other": "1.0.0", "pinned": "1.0.0"})
     assert f"warning: a: {words}\n" in err
-    assert upgrade("--safe", "--root", "a") == (0, "nothing was changed\n", f"warning: a: {words}\n")
+    note = "note: 3 providers are held back: --list in place of --safe names the reasons\n"
+    assert upgrade("--safe", "--root", "a") == (0, "nothing was changed\n", f"{note}warning: a: {words}\n")
     assert upgrade("--list", "--root", "a")[0] == 0, "neither fails for what only an edit of the constraint can move"
 
 

@@ -137,6 +137,8 @@ def _plan_safe(options: Namespace) -> Plan:
                 draft.fail(offer.root, error, address=offer.name)
             elif words := _left_words(survey.selection, offer):
                 draft.warn(offer.root, words, address=offer.name)
+            elif options.providers and (words := _kept_words(survey.selection, offer)):
+                draft.note(offer.root, words, address=offer.name)
         for offer in survey.dropped:
             choice = survey.selection.recommendation(offer).suggested
             if choice is not None and (unknown := survey.selection.unknown_signer(offer, choice)):
@@ -144,9 +146,8 @@ def _plan_safe(options: Namespace) -> Plan:
                 draft.fail(offer.root, LockLensError(words), address=offer.name)
         beside = draft.plan("locklens upgrade --safe")
         picks = survey.selection.picks
-        if undecided := survey.selection.undecided:
-            need = counted(len(undecided), "provider needs", "providers need")
-            tell([f"note: {need} a decision: --list in place of --safe lists them"])
+        if waiting := _waiting_words(survey.selection, is_named=bool(options.providers)):
+            tell([f"note: {waiting}: --list in place of --safe names the reasons"])
         if not picks:
             return beside
         operation = Upgrade.of_picks(picks, partial(locklens.where, survey.top), policy=survey.review.policy)
@@ -168,6 +169,29 @@ def _left_words(selection: UpgradeSelection, offer: UpgradeCandidates) -> str:
     if not words or state not in {Eligibility.HELD, Eligibility.CURRENT}:
         return ""
     return ": ".join(filter(None, (words, standing.held_by)))
+
+
+def _kept_words(selection: UpgradeSelection, offer: UpgradeCandidates) -> str:
+    """Return why a named provider stays as it is; "" where it is upgraded, or needs a decision."""
+    from locklens.operations.upgrades.recommending import Eligibility
+
+    state, held_by = selection.state(offer), selection.recommendation(offer).held_by
+    if state is Eligibility.CURRENT:
+        return f"no version newer than {offer.locked} is listed"
+    if state is Eligibility.NOT_REQUIRED:
+        return f"left at {offer.locked}: {held_by}"
+    return f"kept at {offer.locked}; held back: {held_by}" if state is Eligibility.HELD else ""
+
+
+def _waiting_words(selection: UpgradeSelection, *, is_named: bool) -> str:
+    """Return how many providers need a decision, or are held back; of named ones, each that is held back has a note."""
+    counts = selection.counts
+    held = 0 if is_named else counts.held + counts.partly
+    need = f"{counted(counts.undecided, 'provider needs', 'providers need')} a decision" if counts.undecided else ""
+    number = str(held) if need else counted(held, "provider")
+    partly = f" ({counts.partly} in some roots alone)" if counts.partly else ""
+    waiting = f"{number} {'is' if held == 1 else 'are'} held back{partly}" if held else ""
+    return ", ".join(filter(None, (need, waiting)))
 
 
 def _surveyed(locklens: LockLens, options: Namespace) -> UpgradeSurvey:
