@@ -267,6 +267,20 @@ def test_the_files_tell_the_old_folder_of_a_moved_root_before_the_names_do(repo:
     assert moves(repo, base, commit(repo, {})) == expected
 
 
+def test_the_configuration_tells_the_old_folder_of_a_moved_root_before_its_lock_file_does(repo: Path) -> None:
+    """The root has the lock file of another root, which was deleted: what the move downgrades must be a change."""
+    common = "".join(f"# line {number}\n" for number in range(9))
+    files: dict[str, str | None] = {f"{name}/{LOCK_FILE}": lock("same", name) for name in ("a", "b", "c")}
+    base = commit(repo, files | {f"{name}/main.tf": f"# of {name}\n{common}" for name in ("a", "b", "c")})
+    git(repo, "mv", "a", "core")
+    git(repo, "mv", "c", "edge")
+    git(repo, "rm", "-qr", "b")
+    write(repo, {f"core/{LOCK_FILE}": lock("same", "b"), f"edge/{LOCK_FILE}": lock("replaced")})
+    assert moves(repo, base) == {"core": "a", "edge": "c"}
+    write(repo, {"core/main.tf": f"# of a\n# edited\n{common}", "edge/main.tf": f"# of c\n# edited\n{common}"})
+    assert moves(repo, base) == {"core": "a"}, "of an edited root, the lock file has to be alike too"
+
+
 def test_equal_roots_of_which_any_may_have_moved_are_counted(repo: Path) -> None:
     files: dict[str, str | None] = {}
     for name in ("app1", "app2", "db"):

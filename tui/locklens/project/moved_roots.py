@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.dialect import DIALECTS
@@ -17,16 +18,16 @@ from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
 from locklens.project.tree import EntryKind, Tree, WorkTree, folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 
 _LIKENESS = 0.5
-"""Share of equal lines from which on two lock files are taken for one that moved."""
+"""Share of equal lines from which on two files are taken for one that moved, as git does."""
 
 _MAX_COMPARED = 10_000
 """The most pairs of files that are compared line by line: a reorganisation of a hundred roots."""
 
 _MAX_EQUAL = 200
-"""Equal lock files among which the one with the most alike folder name is looked for."""
+"""Equal roots among which the one with the most alike folder name is looked for."""
 
 
 class MovedFrom(NamedTuple):
@@ -39,12 +40,13 @@ class MovedFrom(NamedTuple):
 def find_moved_roots(
     base_tree: Tree, head_tree: Tree, gone: Mapping[str, str], come: Mapping[str, str]
 ) -> dict[str, MovedFrom]:
-    """Return the old folder of each root whose lock file is elsewhere: equal ones first, then the most alike.
+    """Return the old folder of each root whose lock file is elsewhere: by its configuration, then by its lock file.
 
-    A root moves with its configuration: where the lock files differ, the configurations must be alike too, as far as
-    both can be read. One that keeps its configuration has lost its lock file, however alike that of another folder is,
-    and a folder that had a configuration before was another root. `gone` has the lock files that only the old side has,
-    by folder, and `come` those of the new side.
+    A root moves with its configuration: the equal one of a folder is better evidence than an equal lock file, and where
+    the lock files differ, the configurations must be alike too, as far as both can be read. One that keeps its
+    configuration has lost its lock file, however alike that of another folder is, and a folder that had a configuration
+    before was another root. `gone` has the lock files that only the old side has, by folder, and `come` those of the
+    new side.
     """
     if not gone or not come:
         return {}
@@ -53,13 +55,12 @@ def find_moved_roots(
     old = _OneSided(base_tree, {folder: path for folder, path in gone.items() if folder not in lost})
     new = _OneSided(head_tree, {folder: path for folder, path in come.items() if folder not in made})
     moved: dict[str, MovedFrom] = {}
-    both = {*old.entries.values()}.intersection(new.entries.values())
-    for side in (old, new):
-        side.read_configurations(folder for folder, entries in side.entries.items() if entries in both)
     _pair(_equal(old, new, _OneSided.whole), old, new, moved)
-    _pair(_equal(old, new, _OneSided.entries_of), old, new, moved)
+    _pair(_equal(old, new, _OneSided.configured), old, new, moved)
+    if len(old.entries) * len(new.entries) > _MAX_COMPARED:
+        _pair(_equal(old, new, _OneSided.entries_of), old, new, moved)
     if len(old.entries) * len(new.entries) <= _MAX_COMPARED:
-        _pair(_with_alike_configurations(list(_alike(old, new)), old, new), old, new, moved)
+        _pair(list(_alike(old, new)), old, new, moved)
     return moved
 
 
@@ -69,23 +70,21 @@ class _OneSided:
     Attributes:
         locks: Each lock file's lines.
         entries: Those that not every lock file has, and that are no comments.
-        configurations: The lines of the configurations that were read; empty where one cannot be read.
+        configurations: The lines of each configuration, also of the tool that generates it; empty where one cannot be
+            read.
     """
 
     def __init__(self, tree: Tree, roots: Mapping[str, str]) -> None:
-        """Read the lock files, of which those without an entry are left out."""
+        """Read the files of the roots, of which those without a locked entry are left out."""
         prefetch_listed(tree, roots.values())
         self._tree = tree
         self.locks = {folder: _lines(tree, path) for folder, path in roots.items()}
         self.entries = {folder: told for folder, lines in self.locks.items() if (told := _telling(lines))}
-        self.configurations: dict[str, frozenset[bytes]] = {}
-
-    def read_configurations(self, folders: Iterable[str]) -> None:
-        """Read what is in the folders for the tools, or for the one that generates it, and was not read before."""
-        paths = {folder: self._configured_by(folder) for folder in folders if folder not in self.configurations}
-        prefetch_listed(self._tree, (path for found in paths.values() for path in found))
-        for folder, found in paths.items():
-            self.configurations[folder] = frozenset(line for path in found for line in _lines(self._tree, path))
+        paths = {folder: self._configured_by(folder) for folder in self.entries}
+        prefetch_listed(tree, (path for found in paths.values() for path in found))
+        self.configurations = {
+            folder: frozenset(line for path in found for line in _lines(tree, path)) for folder, found in paths.items()
+        }
 
     def _configured_by(self, folder: str) -> list[str]:
         try:
@@ -100,64 +99,57 @@ class _OneSided:
         """Return what lock files of equal entries have in common."""
         return self.entries[folder]
 
+    def configured(self, folder: str) -> Hashable:
+        """Return what roots of equal configurations have in common; None where that cannot be said."""
+        return self.configurations[folder] or None
+
     def whole(self, folder: str) -> Hashable:
         """Return what roots have in common of which all is equal; None where that cannot be said."""
-        configuration = self.configurations.get(folder)
-        return (self.locks[folder], configuration) if configuration else None
+        return (self.locks[folder], self.configurations[folder]) if self.configurations[folder] else None
 
 
-def _equal(
-    old: _OneSided, new: _OneSided, key: Callable[[_OneSided, str], Hashable]
-) -> Iterator[tuple[float, str, str]]:
+def _equal(old: _OneSided, new: _OneSided, key: Callable[[_OneSided, str], Hashable]) -> Iterator[tuple[str, str]]:
     befores: dict[Hashable, list[str]] = {}
     for before in old.entries:
         befores.setdefault(key(old, before), []).append(before)
     for after in new.entries:
         if (common := key(new, after)) is not None:
-            yield from ((1.0, before, after) for before in befores.get(common, ())[:_MAX_EQUAL])
+            yield from ((before, after) for before in befores.get(common, ())[:_MAX_EQUAL])
 
 
-def _alike(old: _OneSided, new: _OneSided) -> Iterator[tuple[float, str, str]]:
-    for before, old_lines in old.entries.items():
-        for after, new_lines in new.entries.items():
-            likeness = _likeness(old_lines, new_lines)
-            if likeness >= _LIKENESS:
-                yield likeness, before, after
+def _alike(old: _OneSided, new: _OneSided) -> Iterator[tuple[str, str]]:
+    """Yield the pairs with equal entries, and those with alike configurations whose lock files do not speak against it.
 
-
-def _with_alike_configurations(
-    pairs: Sequence[tuple[float, str, str]], old: _OneSided, new: _OneSided
-) -> Iterator[tuple[float, str, str]]:
-    """Yield the pairs whose configurations are alike, or where one has none that can be read."""
-    old.read_configurations({before for _, before, _ in pairs})
-    new.read_configurations({after for _, _, after in pairs})
-    for pair in pairs:
-        one, other = old.configurations[pair[1]], new.configurations[pair[2]]
-        if not one or not other or _likeness(one, other) >= _LIKENESS:
-            yield pair
-
-
-def _pair(
-    candidates: Iterable[tuple[float, str, str]], old: _OneSided, new: _OneSided, moved: dict[str, MovedFrom]
-) -> None:
-    """Enter the best pairs of (likeness of the entries, old folder, new folder), and take them from the sides.
-
-    Of equal ones, lock files with the same comments are better, then the more alike configurations, then the more alike
-    names of folders.
+    Where one configuration cannot be read, the lock files alone tell.
     """
-    pairs = sorted(candidates, key=lambda item: item[1:])
+    for before, old_entries in old.entries.items():
+        for after, new_entries in new.entries.items():
+            locked = _likeness(old_entries, new_entries)
+            one, other = old.configurations[before], new.configurations[after]
+            configured = _likeness(one, other)
+            is_told = configured >= _LIKENESS and configured + locked >= 2 * _LIKENESS
+            if locked == 1 or is_told or (locked >= _LIKENESS and not (one and other)):
+                yield before, after
+
+
+def _pair(candidates: Iterable[tuple[str, str]], old: _OneSided, new: _OneSided, moved: dict[str, MovedFrom]) -> None:
+    """Enter the best pairs of (old folder, new folder), and take them from the sides.
+
+    The more alike configurations are better, then the more alike entries, then lock files with the same comments, then
+    the more alike names of folders.
+    """
+    pairs = sorted(candidates)
     is_compared = len(pairs) <= _MAX_COMPARED
-    if is_compared:
-        old.read_configurations({before for _, before, _ in pairs})
-        new.read_configurations({after for _, _, after in pairs})
 
-    def evidence(pair: tuple[float, str, str]) -> tuple[float, bool, float, int]:
-        likeness, before, after = pair
-        configuration = _likeness(old.configurations[before], new.configurations[after]) if is_compared else 0.0
-        return likeness, old.locks[before] == new.locks[after], configuration, _common_names(before, after)
+    def evidence(pair: tuple[str, str]) -> tuple[float, float, bool, int]:
+        before, after = pair
+        configured = _likeness(old.configurations[before], new.configurations[after]) if is_compared else 0.0
+        locked = _likeness(old.entries[before], new.entries[after]) if is_compared else 0.0
+        return configured, locked, old.locks[before] == new.locks[after], _common_names(before, after)
 
-    for _, alike in groupby(sorted(pairs, key=evidence, reverse=True), key=evidence):
-        left = [(before, after) for _, before, after in alike if before in old.entries and after in new.entries]
+    ranked = sorted(((evidence(pair), pair) for pair in pairs), key=itemgetter(0), reverse=True)
+    for _, alike in groupby(ranked, key=itemgetter(0)):
+        left = [(before, after) for _, (before, after) in alike if before in old.entries and after in new.entries]
         choices = Counter(after for _, after in left)
         for before, after in left:
             if before in old.entries and after in new.entries:
