@@ -1277,6 +1277,29 @@ def test_a_mirror_is_filled_for_the_platform_that_other_fixes_assume(made: Any, 
     assert fix["note"] == f"that the failing run was on {this_platform()} is assumed"
 
 
+def test_a_merge_that_lost_a_hash_of_both_sides_is_named(made: Any, doctor: Any) -> None:
+    whole = sample_entry("acme/demo", "1.4.2", "~> 1.4")
+    folder = made(SampleIncident("", ("none",), (lock_file(whole),), (("acme/demo", "~> 1.4"),)))
+    path = folder / "live/prod/.terraform.lock.hcl"
+    git(folder, "checkout", "-qb", "side")
+    (folder / "side.txt").write_text("", "utf-8")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "side")
+    git(folder, "checkout", "-q", "-")
+    git(folder, "merge", "-q", "--no-ff", "--no-commit", "side")
+    lost = next(line for line in path.read_text("utf-8").splitlines(keepends=True) if "zh:" in line)
+    path.write_text(path.read_text("utf-8").replace(lost, ""), "utf-8")
+    git(folder, "commit", "-qam", "a merge")
+    merge = git(folder, "rev-parse", "--short=12", "HEAD").strip()
+    words = "doesn't match any of the checksums previously recorded in the dependency lock file"
+    log = f"the current package for registry.terraform.io/acme/demo 1.4.2 {words}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", log)), "utf-8")
+    cause = next(one for one in doctor(folder, "ci.log")["causes"] if one["id"] == "bad-merge")
+    assert (cause["verdict"], cause["evidence"].partition(": ")[2]) == (
+        "likely", f"commit {merge} is a merge, and lacks 1 zh that acme/demo 1.4.2 had in each state before",
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("state", ["committed", "untracked", "ignored"])
 @pytest.mark.parametrize("kind", ["init", "plan"])
 def test_a_run_that_did_not_have_the_lock_file_that_is_here_gets_it(

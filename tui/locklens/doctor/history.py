@@ -41,6 +41,7 @@ class EntryHistory(Struct, frozen=True):
         damaging_merge: The merge since which the lock file cannot be read; "" for another commit, or none.
         damaging_edit: The commit since which it cannot be read, if it is known, and no merge; else "".
         merge: The merge that selected version and packages of the entry; "" for another commit, or none.
+        last_merge: The merge that made the entry as it is, its `h1` too; "" for another commit, or none.
         readable_commit: The newest commit whose lock file can be read, where there is none here, or it cannot; else "".
         without_new: The commits whose lock file has no hash that the one here and the newest readable commit lack.
         paths: The path of the lock file in each of its commits from before a move of its root.
@@ -77,6 +78,7 @@ class EntryHistory(Struct, frozen=True):
     damaging_merge: str = ""
     damaging_edit: str = ""
     merge: str = ""
+    last_merge: str = ""
     readable_commit: str = ""
     without_new: frozenset[str] = frozenset()
     paths: Mapping[str, str] = {}

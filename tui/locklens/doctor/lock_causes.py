@@ -9,7 +9,7 @@ from locklens.dialect import OPENTOFU
 from locklens.doctor import locked_states
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
-from locklens.hashes import fault_in_words, is_known_scheme, is_well_formed, packages_of
+from locklens.hashes import count_by_scheme, fault_in_words, is_known_scheme, is_well_formed, packages_of
 from locklens.lockfile.update import predecessor
 from locklens.text import counted
 
@@ -116,6 +116,13 @@ def bad_merge(x: Examined) -> Judgement | None:
             return Judgement(
                 _YES if x.today.is_known else _LIKELY, words, as_of=x.today.as_of, basis=Basis.HASHES, title=title
             )
+    if x.history.last_merge and (lost := _lost_by_merge(x)):
+        words = (
+            f"commit {x.history.last_merge[:12]} is a merge, and lacks {lost} that {x.release} had in each state before"
+        )
+        return Judgement(
+            _LIKELY, f"{x.lock.path}:{x.entry.line}: {words}", title="a merge dropped hashes of both sides"
+        )
     if x.today.is_known and x.packed and not x.stale:
         return Judgement(
             _NO, "no conflict markers, and all locked zh of packages are of one release", as_of=x.today.as_of
@@ -144,6 +151,12 @@ def bad_merge(x: Examined) -> Judgement | None:
         return Judgement(_UNKNOWN, words, _IF_SQUASHED)
     missing = "whether a merge selected its version and packages" if x.today.is_known else x.why_unknown
     return Judgement(_UNKNOWN, words, missing if x.packed else "")
+
+
+def _lost_by_merge(x: Examined) -> str:
+    """Return how many hashes a version had in each state before the merge that made its entry; "" for none."""
+    before = [one.accepted for one in x.history.states[1:] if x.entry is not None and one.is_of(str(x.entry.version))]
+    return count_by_scheme(frozenset.intersection(*before) - x.locked) if before else ""
 
 
 _IF_SQUASHED = "whether that commit squashed a branch with such a merge: its author or committer"

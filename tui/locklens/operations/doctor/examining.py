@@ -234,6 +234,7 @@ class Examiner:
             damaging_merge=damaging_merge,
             damaging_edit=damaging_edit,
             merge=merge,
+            last_merge=history.last_merge(past, one.entry),
             readable_commit=history.newest_readable(lock.path) if is_lost else "",
             without_new=history.without_new_hashes(lock),
             paths=history.other_paths(lock),

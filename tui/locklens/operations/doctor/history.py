@@ -278,6 +278,12 @@ class LockHistory:
             return "", ""  # what was before it is not known
         return (maker.commit, "") if parents > 1 else ("", maker.commit)
 
+    def last_merge(self, past: Sequence[PastEntry], now: LockEntry | None) -> str:
+        """Return the commit that made an entry as it is, if that is a merge; else ""."""
+        if now is None or not past or pinned(past[0].entry) != pinned(now):
+            return ""
+        return past[0].commit if self._repository.commit(past[0].commit).parents > 1 else ""
+
     def _blamed(self, lock: LockFile, now: LockEntry) -> tuple[BlamedLine, ...]:
         """Return the commit of each line of an entry; git is asked once."""
         key = lock.path, now.line
