@@ -843,6 +843,29 @@ def test_the_allow_list_holds_back_where_no_version_is_named(top: Path) -> None:
     assert remarks(named) == ["aws: 5.2.0 is not on the allow list of the policy (LK022)"]
 
 
+def test_a_locked_version_that_the_policy_refuses_is_named_with_the_newest_one_that_it_accepts(top: Path) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.2.0", "~> 5.0")]})
+    shelf, keys = Shelf(OFFERED), ("A" * 40, "B" * 40)
+    accepted = "`locklens upgrade hashicorp/aws={}` selects the newest older version in range that the policy accepts"
+
+    def warned(policy: str) -> list[tuple[str, str]]:
+        plan = planned(top, shelf, policy=parse_policy(policy.encode(), "locklens.toml"))
+        assert not plan.changes
+        return [(one.words, one.hint) for one in plan.remarks if one.severity is DiagnosticSeverity.WARNING]
+
+    assert warned("") == []
+    refused = "the locked 5.2.0 is not on the allow list of the policy (LK022)"
+    assert warned('allow = ["hashicorp/aws < 5.2"]') == [(refused, accepted.format("5.1.0"))]
+    assert warned('allow = ["hashicorp/tls"]') == [(refused, "")]
+    pin = f'[trust.hashicorp]\nkeys = ["{keys[0]}"]'
+    assert warned(pin) == [], "whose signer is unknown is not refused"
+    shelf.signers |= {"5.2.0": keys[1], "5.1.0": keys[1]}
+    other = f"the locked 5.2.0 is signed by {keys[1]}; the policy pins hashicorp to {keys[0]} (locklens.toml:1)"
+    assert warned(pin) == [(other, "")], "and is none that a pinned key signs"
+    shelf.signers["5.0.0"] = keys[0]
+    assert warned(pin) == [(other, accepted.format("5.0.0"))]
+
+
 def test_a_pin_holds_back_where_no_version_is_named(top: Path) -> None:
     lay(top, TWO)
     keys = "A" * 40, "B" * 40

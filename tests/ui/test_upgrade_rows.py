@@ -22,6 +22,7 @@ from locklens.operations.upgrades.recommending import UpgradePolicy
 from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.policy import Policy, WantedPlatform
+from locklens.policy import parse as parse_policy
 from locklens.project.clifiles import this_platform
 from locklens.releases import LookupFailure, ReleaseFacts
 from locklens.selection import BumpLimit
@@ -586,6 +587,17 @@ def test_a_write_ends_the_steps_of_a_provider_but_for_selected_roots() -> None:
         "1.2.0", "1.1.0", "1.2.0"
     ]  # fmt: skip
     assert [(pick.root, str(pick.version)) for pick in after.picks] == [("b", "1.1.0")]
+
+
+def test_a_locked_version_that_is_not_allowed_is_named_with_one_that_is() -> None:
+    some = offer("1.0.0:90 1.1.0:60 2.0.0:40", ">= 1.0", locked="2.0.0", root="a")
+    for allowed, others in (("< 2.0", "1.1.0 is, and in range"), ("> 3.0", "no version in range is")):
+        policy = parse_policy(f'allow = ["registry.terraform.io/acme/x {allowed}"]'.encode(), "locklens.toml")
+        of = UpgradeSelection(terms=UpgradePolicy(policy)).with_offers(CandidateTable((some,)))
+        words = f"the locked 2.0.0 is not on the allow list of the policy; {others}"
+        row = rows(of)[1]
+        assert (row.note.text, row.is_warned) == (words, True)
+        assert words in " ".join(str(report.as_text(of)).split())
 
 
 def test_a_row_with_a_downgrade_of_one_root_names_it() -> None:

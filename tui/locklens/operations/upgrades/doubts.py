@@ -37,7 +37,7 @@ def upgrade_warnings(
     selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None
 ) -> tuple[UpgradeWarning, ...]:
     """Return the warnings about a candidate version, the worst first; without one, those about the locked one alone."""
-    warnings = list(_of_the_locked(offer, choice))
+    warnings = list(_of_the_locked(selection, offer, choice))
     if choice is not None:
         warnings = [
             *_of_the_signature(selection, offer, choice),
@@ -114,11 +114,18 @@ def _of_the_version(
         yield UpgradeWarning(Severity.INFO, offer.recorded)
 
 
-def _of_the_locked(offer: UpgradeCandidates, choice: CandidateVersion | None) -> Iterator[UpgradeWarning]:
+def _of_the_locked(
+    selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None
+) -> Iterator[UpgradeWarning]:
     if offer.is_excluded:
         # The upgrade is the action, unless there is none.
         severity = Severity.WARN if choice is None else Severity.INFO
         yield UpgradeWarning(severity, f"needs action: the locked {offer.locked} does not satisfy the constraints")
+    if offer.locked is not None and not selection.terms.policy.allows(offer.address, offer.locked):
+        allowed = (one for one in offer.choices if one.is_in_range and selection.terms.allows(offer, one))
+        newest = next(allowed, None)
+        others = f"{newest.version} is, and in range" if newest is not None else "no version in range is"
+        yield _warning(f"the locked {offer.locked} is {NOT_ALLOWED} of the policy; {others}")
     if offer.is_withdrawn:
         yield _warning(f"the locked {offer.locked} is not listed {offer.answered}".rstrip())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,15 +11,12 @@ from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, MissingModulesError, NotFoundError
 from locklens.hashes import hashes_of_files
 from locklens.install.context import LockRequest
-from locklens.operations.plan import PlannedFile, Scope
 from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, require_sound
 from locklens.operations.root_modules import Root, recorded_words
 from locklens.operations.write.diagnostics import hint_of_missing_modules
 from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource
+from locklens.operations.write.root_constraints import RootConstraints
 from locklens.policy import Policy
-from locklens.project.configuration import constraint_place
-from locklens.project.constraint_edits import ConstraintEdit, admit, protection
-from locklens.project.state import data_folder
 from locklens.review.rules.release import SigningProblem, signing_objection
 from locklens.selection import Hold, Unselectable
 from locklens.selection.choosing import (
@@ -34,17 +30,20 @@ from locklens.selection.choosing import (
     select,
 )
 from locklens.text import counted
-from locklens.versions import Constraints, Version, newest
+from locklens.versions import Constraints, Version, newest, precedence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.lockfile import LockEntry
-    from locklens.project.configuration import Requirement, RequirementSite
+    from locklens.operations.plan import Scope
     from locklens.releases import ReleaseFacts
     from locklens.sources.metadata import ListedVersion
 
+
+_MOST_SIGNERS = 8
+"""The most older versions whose signers are looked up for one that a pin permits."""
 
 _LOCK_MORE = "L on Hashes, or `locklens lock --platform`, adds others"
 
@@ -304,8 +303,8 @@ class RootUpgrade:
     def _remark(self, address: ProviderAddress, words: str) -> None:
         self._draft.note(self.path, words, address=self._root.name_of(address))
 
-    def _warn(self, address: ProviderAddress, words: str) -> None:
-        self._draft.warn(self.path, words, address=self._root.name_of(address))
+    def _warn(self, address: ProviderAddress, words: str, *, hint: str = "") -> None:
+        self._draft.warn(self.path, words, address=self._root.name_of(address), hint=hint)
 
     # The version
 
@@ -355,6 +354,7 @@ class RootUpgrade:
             raise _unselectable(selected, address, self._root)
         if selected.version == locked and address not in self._migrated:
             self._remark(address, self._why_not_newer(address, offered))
+            self._warn_of_locked(address, selected.version, offered)
             return None
         return self._within_policy(address, selected.version, offered)
 
@@ -409,6 +409,35 @@ class RootUpgrade:
         objection = signing_objection(policy, address, new=release)
         return f"{objection.words} ({objection.place})" if objection is not None else ""
 
+    def _warn_of_locked(self, address: ProviderAddress, locked: Version, offered: Sequence[ListedVersion]) -> None:
+        """Warn of a version that stays locked although the policy refuses it, and name one that it accepts."""
+        is_allowed = self._request.policy.allows(address, locked)
+        words = self._pin_words(address, locked) if is_allowed else "not on the allow list of the policy (LK022)"
+        if words:
+            hint = self._hint_of_accepted(address, offered, below=locked)
+            self._warn(address, f"the locked {locked} is {words}", hint=hint)
+
+    def _hint_of_accepted(
+        self,
+        address: ProviderAddress,
+        offered: Sequence[ListedVersion],
+        *,
+        below: Version,
+        above: Version | None = None,
+    ) -> str:
+        """Name the command for the newest older version in range that the policy accepts; "" if none is known."""
+        policy, held, constraints = self._request.policy, self._held(address, offered), self._constraints(address)
+        usable = (one.version for one in offered if one.has_supported_protocol and one.version not in held)
+        older = (one for one in usable if one.compare(below) < 0 and (above is None or one.compare(above) > 0))
+        accepted = sorted(filter(constraints.admits, older), key=precedence, reverse=True)
+        if policy.pin(address) is not None:
+            releases = self._source.releases([(address, one) for one in accepted[:_MOST_SIGNERS]], self.tool)
+            accepted = [one for (_, one), release in releases.items() if _is_pinned(policy, address, release)]
+        if not accepted:
+            return ""
+        command = f"locklens upgrade {self._root.name_of(address)}={accepted[0]}"
+        return f"`{command}` selects the newest older version in range that the policy accepts"
+
     def _named_version(
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
     ) -> Version | None:
@@ -461,97 +490,14 @@ class RootUpgrade:
         return f"kept at {entry.version}; held back: {reasons}"
 
 
+def _is_pinned(policy: Policy, address: ProviderAddress, release: ReleaseFacts | None) -> bool:
+    """True if a release is known to be signed by a key that the policy pins."""
+    is_signed = release is not None and release.authentication is not None and release.authentication.key is not None
+    return is_signed and signing_objection(policy, address, new=release) is None
+
+
 def _unselectable(selection: Unselectable, address: ProviderAddress, root: Root) -> ConfigurationError:
     conflict = "; ".join(" against ".join(map(str, demands)) for demands in selection.conflicts[:1])
     nearest = "; ".join(f"{held.newest}, held back by {', '.join(map(str, held.holds))}" for held in selection.held[:2])
     hint = f"conflicting constraints: {conflict}" if conflict else nearest and f"nearest: {nearest}"
     return ConfigurationError(selection.words(address, root.tool), hint=hint)
-
-
-class RootConstraints:
-    """The constraints of one root, and the edits of them, by provider, that are planned while versions are selected."""
-
-    def __init__(self, draft: ScopedPlanBuilder, root: Root) -> None:
-        self.edits: dict[ProviderAddress, tuple[ConstraintEdit, ...]] = {}
-        self._draft = draft
-        self._root = root
-
-    def edit(self, address: ProviderAddress, version: Version) -> None:
-        """Plan to rewrite each constraint that excludes a version, in place.
-
-        Raises:
-            ConfigurationError: One of them must not be rewritten; then none is rewritten.
-        """
-        originals, planned, edits = self._edited(address, version)
-        for file, data in planned.items():
-            self._draft.put(PlannedFile(file, originals[file], data))
-        self.edits[address] = edits
-
-    def objection(self, address: ProviderAddress, version: Version) -> str:
-        """Return why the constraints that exclude a version are not rewritten; "" if they can be."""
-        try:
-            self._edited(address, version)
-        except ConfigurationError as error:
-            return str(error)
-        return ""
-
-    def _edited(
-        self, address: ProviderAddress, version: Version
-    ) -> tuple[Mapping[str, bytes], Mapping[str, bytes], tuple[ConstraintEdit, ...]]:
-        """Return the files to rewrite as they are and as they would be, and the edits; errors as in `edit`."""
-        requirements = self._root.requirements(address)
-        if version.prerelease and not any(term.is_pin for term in combined(requirements).terms):
-            words = f"{version} is a pre-release, which only an exact constraint selects"
-            raise ConfigurationError(words, hint=f'write "{version}" as the constraint')
-        fetched = data_folder(self._draft.disk, self._root.path, os.environ)
-        originals: dict[str, bytes] = {}
-        planned: dict[str, bytes] = {}
-        edits: list[ConstraintEdit] = []
-        for requirement in _excluding(requirements, version):
-            if reason := protection(self._draft.top, requirement.file, fetched):
-                words = f"{requirement.constraint.strip()} excludes {version}, and is not rewritten: {reason}"
-                place = constraint_place(requirement)
-                raise ConfigurationError(words, path=place.file, line=place.line)
-            if requirement.file not in planned:
-                planned[requirement.file] = originals[requirement.file] = self._draft.read(requirement.file)
-            planned[requirement.file], edit = admit(planned[requirement.file], requirement, version)
-            edits.append(edit)
-        return originals, planned, tuple(edits)
-
-    def reread(self, targets: Mapping[ProviderAddress, Version]) -> Root:
-        """Read the root with its edits, and check that the versions satisfy them and nothing else changed.
-
-        Raises:
-            ConfigurationError: The check fails.
-        """
-        after = self._draft.root(self._root.path)
-        before, now = self._root.configuration, after.configuration
-        for address in self.edits:
-            if not now.constraints(address).admits(targets[address]):
-                holds = "; ".join(map(str, holds_against(targets[address], now.of(address))))
-                words = f"even after the edit, {targets[address]} does not satisfy {holds}"
-                raise ConfigurationError(f"{self._root.name_of(address)}: {words}")
-        if list(map(_unedited, before.requirements)) != list(map(_unedited, now.requirements)):
-            raise ConfigurationError("the edit would change other requirements", path=self._root.path or ".")
-        return after
-
-
-def _excluding(requirements: Iterable[Requirement], version: Version) -> list[Requirement]:
-    """Return the requirements that exclude a version; if several have the same place, only the first."""
-    excluding: dict[RequirementSite, Requirement] = {}
-    for requirement in requirements:
-        if requirement.constraints.excluded_by(version):
-            excluding.setdefault(requirement.site, requirement)
-    return list(excluding.values())
-
-
-def _unedited(requirement: Requirement) -> tuple[object, ...]:
-    """Return a requirement without its constraint, for comparison."""
-    return (
-        requirement.address,
-        requirement.file,
-        requirement.line,
-        requirement.module,
-        requirement.contributor,
-        requirement.subject,
-    )

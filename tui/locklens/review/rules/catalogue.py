@@ -512,8 +512,8 @@ _ALL = (
         "An entry without a host stands for the registries of both tools and for no other host.",
         "The list is an organisation's decision on whose code it runs.",
         "Read `allow` in locklens.toml of the base, or run `locklens policy show`.",
-        "Ask the owner of the policy, or select an allowed version: `locklens upgrade` without a version keeps to "
-        "the list.",
+        "Ask the owner of the policy, or select an allowed version by `locklens upgrade NAME=VERSION`. Without a "
+        "version, the command selects no older one than the locked one, and names the newest allowed version.",
         "allow",
     ),
     Rule(
