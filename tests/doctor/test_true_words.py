@@ -406,6 +406,36 @@ def test_an_installed_folder_that_leads_into_the_plugin_cache_is_the_cache_s(mad
     assert (document["state"], document["fixed"].partition(" was moved aside")[0]) == ("fixed", shown)
 
 
+@pytest.mark.parametrize("is_link", [False, True], ids=["folder", "link"])
+@pytest.mark.parametrize("platform", [(), ("--platform", "linux_amd64")], ids=["untold", "told"])
+def test_a_folder_without_the_program_of_its_provider_is_incomplete_before_a_hash_is_missing(
+    platform: tuple[str, ...], made: Any, doctor: Any, *, is_link: bool
+) -> None:
+    """Its hash, which is not locked, says nothing of the lock file: only that of a whole package may be missing."""
+    few = lock_file(replace(sample_entry("acme/demo", "1.4.2", "~> 1.4"), unpacked=("darwin_arm64",)))
+    folder = made(replace(INCIDENTS["plugin-corrupted"], locks=(few,), copies=INCIDENTS["plugin-corrupted"].copies[:1]))
+    log = (folder / "ci.log").read_text("utf-8")
+    (folder / "ci.log").write_text(log.replace("on linux_amd64\n", ""), "utf-8")
+    place = folder / "live/prod/.terraform/providers" / DEMO / "1.4.2/linux_amd64"
+    if is_link:
+        cached = folder / "cache" / DEMO / "1.4.2/linux_amd64"
+        cached.parent.mkdir(parents=True)
+        place.rename(cached)
+        place.symlink_to(cached)
+    words = ("--offline", "--plugin-cache", "cache", *platform, "ci.log")
+    (program,) = place.glob("terraform-provider-demo*")
+    program.unlink()
+    (place / "LICENSE").touch()
+    document = doctor(folder, *words)
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"], first["basis"]) == ("plugin-corrupted", "likely", "hashes")
+    assert "/linux_amd64 has no file terraform-provider-*" in first["evidence"]
+    assert document["remedies"][0]["id"] == "reinstall"
+    out = " ".join(doctor(folder, "--format", "text", *words).split())
+    named = "plugin cache's copy, which the installed folder is a link to," if is_link else "installed package"
+    assert f"VERDICT The {named} is incomplete: it lacks the provider's program" in out
+
+
 def test_of_a_link_to_an_altered_folder_the_link_alone_is_moved(made: Any, doctor: Any, tmp_path: Path) -> None:
     folder = made(INCIDENTS["plugin-corrupted"])
     place = folder / "live/prod/.terraform/providers" / DEMO / "1.4.2/linux_amd64"

@@ -50,6 +50,7 @@ class FoundPackage(Struct, frozen=True):
         is_new: True if it was put there later than the log.
         types: The types of providers that its name, or those of its files, have, where it was handed in.
         misfit: What the program in a folder is, by its headers, where that is not of its platform; "" else, or unknown.
+        lacks_program: True if a folder has no file that the tools take for a provider's program: no release is so.
     """
 
     kind: str
@@ -72,6 +73,7 @@ class FoundPackage(Struct, frozen=True):
     is_new: bool = False
     types: frozenset[str] = frozenset()
     misfit: str = ""
+    lacks_program: bool = False
 
     @property
     def zh(self) -> str:

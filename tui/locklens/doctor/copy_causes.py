@@ -292,6 +292,9 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
         return Judgement(_NO, words, as_of=x.today.as_of)
     shown = short(one.shown_hash)
     files = f"; {listing(list(one.differing), 5)}" if one.differing else ""
+    if one.lacks_program:
+        words = f"{where} has no file terraform-provider-*, as each package of a provider has{files}"
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=f"{name} {_WITHOUT_PROGRAM}")
     if (one.zh and x.today.is_known) or expected is not None:
         is_sure = platform in x.computed or (one.zh != "" and x.today.is_known)
         if expected is not None:
@@ -303,6 +306,9 @@ def _judged_copy(x: Examined, one: FoundPackage) -> Judgement:
         words = f"{where} is {shown}, and the locked h1 of {platform} is another{files}"
         return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=not_locked)
     return replace(_untold_copy(x, one, platform, files), is_by_download=x.is_told_by_download(platform))
+
+
+_WITHOUT_PROGRAM = "is incomplete: it lacks the provider's program"
 
 
 def _untold_copy(x: Examined, one: FoundPackage, platform: str, files: str) -> Judgement:
@@ -422,10 +428,11 @@ def _of_link(copy: Judgement, cached: str) -> Judgement:
     if not cached or copy.verdict not in {_YES, _LIKELY}:
         return copy
     words = f"{copy.evidence}; it is a link to {cached} in the plugin cache, as those of other roots may be"
-    return replace(copy, evidence=words, title=_OF_LINK)
+    is_not = _WITHOUT_PROGRAM if copy.title.endswith(_WITHOUT_PROGRAM) else "is not the locked package"
+    return replace(copy, evidence=words, title=f"{_OF_LINK}, {is_not}")
 
 
-_OF_LINK = "the plugin cache's copy, which the installed folder is a link to, is not the locked package"
+_OF_LINK = "the plugin cache's copy, which the installed folder is a link to"
 
 
 def _installed_here(x: Examined, own: FoundPackage) -> str:

@@ -504,6 +504,7 @@ class Examined(Struct, frozen=True, dict=True):
             one
             for one in found
             if one.of_files
+            and not one.lacks_program
             and not one.hashes & self.locked
             and self._may_lack_h1(one.platform or self.platform_on_disk)
         )

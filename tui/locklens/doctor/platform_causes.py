@@ -52,7 +52,8 @@ def h1_missing(x: Examined) -> Judgement | None:
         few = len(x.unpacked) < len(x.packed)
         h1s = counted(len(x.unpacked), "h1", "h1")
         words = f"only {h1s} locked beside {zhs}: an h1 is needed for each platform" if few else f"{h1s}, {zhs} locked"
-        has_folder = x.folders_without_h1 or x.of_kind("given", "mirror", "plugin-cache")
+        copies = [one for one in x.of_kind("given", "mirror", "plugin-cache") if not one.lacks_program]
+        has_folder = x.folders_without_h1 or copies
         is_likely = few and bool(has_folder)  # else any other cause fits as well
         verdict = _LIKELY if is_likely else _UNKNOWN
         return _beside_others(x, Judgement(verdict, words, ASK_PLATFORM, x.today.as_of, basis=Basis.GUESS))

@@ -219,20 +219,31 @@ class PackageFinder:
         if known is None:
             self._left -= 1
             known = self._known[key] = self._hashed(place, found)
-        facts = {name: getattr(known, name) for name in ("hashes", "problem", "is_damaged", "misfit")}
+        facts = {name: getattr(known, name) for name in ("hashes", "problem", "is_damaged", "misfit", "lacks_program")}
         return replace(found, **facts)
 
     def _hashed(self, place: Path, found: FoundPackage) -> FoundPackage:
         try:
             if place.is_dir():
                 hashes = hashed_folder(place, cancel=self._cancel).hashes
-                return replace(found, hashes=hashes, misfit=_misfit(place, found.platform))
+                misfit, lacks_program = _misfit(place, found.platform), not _has_program(place)
+                return replace(found, hashes=hashes, misfit=misfit, lacks_program=lacks_program)
             with opened_zip(place) as transfer:
                 return replace(found, hashes=hash_package(transfer.chunks, cancel=self._cancel).hashes)
         except OSError as error:
             return replace(found, problem=reason_of(error))
         except (LockLensError, ValueError) as error:
             return replace(found, problem=str(error), is_damaged=isinstance(error, PackageError))
+
+
+def _has_program(folder: Path) -> bool:
+    """True if a folder has a file that the tools would start, by its name, or more files than are looked at."""
+    names = [one.name for one in islice(folder.iterdir(), _MOST_FILES)]
+    return len(names) == _MOST_FILES or any(name.startswith(_PROGRAM_NAME) for name in names)
+
+
+_PROGRAM_NAME = "terraform-provider-"
+"""The beginning of the name of each provider's program."""
 
 
 def _misfit(folder: Path, platform: str) -> str:
