@@ -92,6 +92,26 @@ def plan_reviewed(plan: Plan, asked: ReviewRequest, **options: Any) -> PlanRevie
     return review_plan(plan, asked, reviewed, **options)
 
 
+@pytest.mark.parametrize("base", ["HEAD", "HEAD~"])
+def test_a_moved_root_is_compared_with_the_entries_of_its_old_folder(
+    top: Path, environ: dict[str, str], base: str
+) -> None:
+    (top / "live").mkdir()
+    git(top, "mv", "a", "live/a")
+    lock = top / "live" / "a" / LOCK
+    lock.write_bytes(lock.read_bytes().replace(b'"1.4.1"', b'"1.5.0"').replace(b'"3.9.1"', b'"3.9.0"'))
+    if base == "HEAD~":
+        git(top, "commit", "-qam", "moved")
+    asked = request(top, environ, base=base)
+    for providers, left in ((("acme/demo",), 1), (("acme/demo", "acme/netbox"), 0)):
+        plan = restore(Scope(top, ("live/a",)), [f"{HOST}/{name}" for name in providers], base)
+        assert not plan.failures
+        found = plan_reviewed(plan, asked)
+        assert (found.still_differing, found.is_committed) == (left, base == "HEAD" and not left)
+        rules = {one.rule for (one, *_) in found.review.distinct_findings()}
+        assert rules == ({"LK004"} if base == "HEAD~" else set()), "the step from HEAD is a downgrade"
+
+
 def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
     wanted = Upgrade(Scope(top, ("a",)), ("demo=1.5.0",))
     with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:

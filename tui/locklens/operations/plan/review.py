@@ -21,6 +21,7 @@ from locklens.operations.plan import shown_revision
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
 from locklens.project import LOCK_FILE, RootPair
+from locklens.project.lock_history import LockCommits
 from locklens.project.root_search import lock_paths
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
@@ -40,7 +41,7 @@ from locklens.review.rules.root import layout_words
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from locklens.dialect import Dialect
     from locklens.operations.plan import Plan, PlannedChange, PlannedFile
@@ -69,7 +70,7 @@ class PlanReview(Struct, frozen=True):
         tip: The revision whose policy judges: the base, or the branch whose fork point the base is; "" where
             `against` is.
         has_others: True if a commit has other entries too: of the planned lock files, or of others that are staged.
-        is_committed: True if the planned files are as in HEAD.
+        is_committed: True if the planned files are as in HEAD; those of moved roots, as in their old folders.
         beside: The findings of entries that are others than HEAD's in the planned lock files and stay as they are, by
             severity and the place that has them.
         uncommitted: The changes of the plan as a commit makes them: from the entries of HEAD; None where HEAD is not
@@ -164,8 +165,9 @@ def _comparison(plan: Plan) -> Comparison:
     disk: Tree = FileSystem(proposal.top) if repository is None else SparseWorkTree(repository)
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
     if repository is not None and _has_head(repository):
-        committed = RevisionTree(repository, repository.resolve(_HEAD))
-        before = {path: None if committed.leads_out(path) else committed.read(path) for path in before}
+        committed = RevisionTree(repository, head := repository.resolve(_HEAD))
+        paths = _paths_in(repository, head, before)
+        before = {path: None if committed.leads_out(then) else committed.read(then) for path, then in paths.items()}
     under = disk
     if proposal.target.is_index and repository is not None:
         # The next commit has the index's configuration, whatever the work tree has.
@@ -231,8 +233,16 @@ def _committed(plan: Plan, repository: Repository | None, base: SideName) -> tup
     """Return the name of a base ("" if it is not a revision), and the planned lock files in it."""
     if repository is None or base.revision is None:
         return "", {}
-    contents = {file.path: repository.show(base.revision, file.path) for file in planned_lock_files(plan)}
+    paths = _paths_in(repository, base.revision, [file.path for file in planned_lock_files(plan)])
+    contents = {path: repository.show(base.revision, then) for path, then in paths.items()}
     return base.in_words, {path: parse(data or b"", path) for path, data in contents.items()}
+
+
+def _paths_in(repository: Repository, commit: str, paths: Collection[str]) -> dict[str, str]:
+    """Return the path of each file in a commit: of the lock file of a root that was moved since, in its old folder."""
+    commits = LockCommits(repository)
+    locks = {path: commits.path_in(commit, path) for path in paths if path.rpartition("/")[2] == LOCK_FILE}
+    return {path: locks.get(path) or path for path in paths}
 
 
 def _beside_head(
