@@ -889,6 +889,23 @@ def test_a_pin_holds_back_where_no_version_is_named(top: Path) -> None:
     assert planned(top, shelf, "aws", policy=policy).changes == free.changes
 
 
+def test_what_a_pin_holds_back_names_an_older_release_of_a_pinned_key_and_edits_nothing(top: Path) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.0.0", "~> 5.0")]})
+    keys = "A" * 40, "B" * 40
+    policy = parse_policy(f'[trust.hashicorp]\nkeys = ["{keys[0]}"]'.encode(), "locklens.toml")
+    shelf = Shelf(OFFERED)
+    shelf.signers |= dict.fromkeys(("5.2.0", "6.0.0"), keys[1]) | dict.fromkeys(("5.0.0", "5.1.0"), keys[0])
+    hint = "`locklens upgrade hashicorp/aws=5.1.0` selects the newest older version in range that the policy accepts"
+    for held, edits in (("5.2.0", False), ("6.0.0", True)):
+        plan = planned(top, shelf, policy=policy, edits_constraints=edits)
+        (warning,) = plan.remarks
+        assert (plan.changes, plan.proposal.files, failures(plan)) == ((), (), [])
+        assert (warning.words.partition(" by ")[0], warning.hint) == (f"{held} is held back", hint)
+    assert planned(top, shelf, "aws=5.1.0", policy=policy).changes
+    shelf.signers["5.1.0"] = keys[1]
+    assert [one.hint for one in planned(top, shelf, policy=policy).remarks] == [""], "the locked one is no upgrade"
+
+
 def test_another_signer_is_a_warning(top: Path) -> None:
     lay(top, TWO)
     keys = "A" * 40, "B" * 40

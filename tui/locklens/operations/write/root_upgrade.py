@@ -337,8 +337,10 @@ class RootUpgrade:
             usable = [listed for listed in eligible if listed.has_supported_protocol]
             best = newest_of(requirements, usable, locked).overall
             if best is not None and (locked is None or best.compare(locked) > 0):
+                if self._is_held_by_pin(address, best, offered):
+                    return None
                 if combined(requirements).admits(best):
-                    return self._within_policy(address, best, offered)
+                    return self._of_known_age(address, best, offered)
                 try:
                     self._rewriting.edit(address, best)
                 except ConfigurationError as error:
@@ -346,7 +348,7 @@ class RootUpgrade:
                         raise
                     self._remark(address, f"not upgraded to {best}: {error}")
                 else:
-                    return self._within_policy(address, best, offered)
+                    return self._of_known_age(address, best, offered)
         selected = select(requirements, eligible, locked, upgrade=True)
         if isinstance(selected, Unselectable):
             if not isinstance(select(requirements, offered, locked, upgrade=True), Unselectable):
@@ -356,7 +358,9 @@ class RootUpgrade:
             self._remark(address, self._why_not_newer(address, offered))
             self._warn_of_locked(address, selected.version, offered)
             return None
-        return self._within_policy(address, selected.version, offered)
+        if self._is_held_by_pin(address, selected.version, offered):
+            return None
+        return self._of_known_age(address, selected.version, offered)
 
     def _young(self, address: ProviderAddress) -> Mapping[Version, Hold]:
         return cooldown_holds(self._ages.get(address, {}), self._request.cooldown)
@@ -372,12 +376,8 @@ class RootUpgrade:
         words = f"every version in range is within the cooldown of {self._request.cooldown} days"
         return ConfigurationError(words, hint="--ignore-cooldown selects the newest; or name a version")
 
-    def _within_policy(
-        self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]
-    ) -> Version | None:
-        """Return a selected version, None if a pin holds it back; note a newer version that the cooldown holds back."""
-        if self._is_held_by_pin(address, version):
-            return None
+    def _of_known_age(self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]) -> Version:
+        """Return a selected version; warn of its age, and note a newer version that the cooldown holds back."""
         if address not in self._ages:
             return version
         self._warn_of_age(address, version)
@@ -396,10 +396,13 @@ class RootUpgrade:
             days = counted(ages[version], "day")
             self._warn(address, f"{version} is {days} old, and the cooldown is {counted(cooldown, 'day')} (LK014)")
 
-    def _is_held_by_pin(self, address: ProviderAddress, version: Version) -> bool:
-        """True if the policy does not pin the key that signs a version; warn of it."""
+    def _is_held_by_pin(self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]) -> bool:
+        """True if the policy does not pin the key that signs a version; warn of it, and name an older release."""
         if words := self._pin_words(address, version):
-            self._warn(address, f"{version} is held back by a pin: {words}")
+            entry = self._locked.get(address)
+            locked = entry.version if entry is not None else None
+            hint = self._hint_of_accepted(address, offered, below=version, above=locked)
+            self._warn(address, f"{version} is held back by a pin: {words}", hint=hint)
         return bool(words)
 
     def _pin_words(self, address: ProviderAddress, version: Version) -> str:
