@@ -18,7 +18,7 @@ from locklens.doctor.redacting import redacted
 from locklens.lockfile.update import migrated
 from locklens.operations.doctor.masked import MASK, unmasked
 from locklens.operations.doctor.root_states import MOST_READ, RootStates
-from locklens.operations.doctor.run_claims import RunClaim, parsed, terms_of
+from locklens.operations.doctor.run_claims import Agreement, LockOfRun, RunClaim, parsed, terms_of
 from locklens.operations.root_modules import lock_path, tool_before
 from locklens.project.configuration import Contributor
 from locklens.project.tree import folder_of
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     class _Fits(Protocol):
         def __call__(self, path: str, error: RecognisedError, *, is_other: bool) -> bool: ...
 
-
-_ALIKE, _WITHOUT_LOCK, _OTHER_CONSTRAINTS, _UNLIKE = (0, 0, 0), (0, 0, 2), (1, 0, 0), (2, 0, 0)
-"""How well a root agrees with what a run tells: in all, but for the lock file, but for the constraints, not at all."""
 
 _OF_UNLOCKED = OF_LACKING | {"provider-unknown", "no-matching-release"}
 """Errors about a provider that the lock file does not have, or need not have."""
@@ -275,33 +272,30 @@ class LogRoots(RootStates):
         which not all is known, and those whose lock file had what the run took from it before those that had none then.
         A root of the other tool is one only if it is all of this, and stands beside its own tool's that had none.
         """
-        told = (
-            error.run,
-            error.tool,
-            error.kind if error.kind in OF_LACKING else "",
-        )  # of each error of the run the same
-        if told not in self._of_claims:
+        told = error.run, error.tool, error.kind if error.kind in OF_LACKING else ""
+        if told not in self._of_claims:  # of each error of the run the same
             self._of_claims[told] = self._agreeing(error) if len(self.candidates) <= MOST_READ else []
         return self._of_claims[told]
 
     def _agreeing(self, error: RecognisedError) -> list[str]:
-        best, found = _UNLIKE, list[str]()
+        best, found = None, list[str]()
         for is_past in (False, True):
-            if best == _ALIKE:
+            if best is not None and best == (False, False, LockOfRun.HERE):
                 break  # commits tell nothing more
-            standing = {path: key for path in self.candidates if (key := self._standing(path, error, is_past=is_past))}
-            others = {path for path in standing if self._is_of_other_tool(path, error)}
-            best = min((key for path, key in standing.items() if path not in others), default=_UNLIKE)
-            found = [path for path, key in standing.items() if key == best and path not in others]
-            if best >= _WITHOUT_LOCK and (had_lock := [path for path in others if standing[path] < _WITHOUT_LOCK]):
-                found = [*(found if best < _OTHER_CONSTRAINTS else ()), *had_lock]
+            agreed = {path: how for path in self.candidates if (how := self._agreement(path, error, is_past=is_past))}
+            others = {path for path in agreed if self._is_of_other_tool(path, error)}
+            best = min((how for path, how in agreed.items() if path not in others), default=None)
+            found = [path for path, how in agreed.items() if how == best and path not in others]
+            had_lock = [path for path in others if agreed[path].had_lock]
+            if had_lock and (best is None or not best.had_lock):
+                is_like = best is not None and not best.has_other_constraints
+                found = [*(found if is_like else ()), *had_lock]
         return sorted(found, key=self.candidates.index)
 
-    def _standing(self, path: str, error: RecognisedError, *, is_past: bool) -> tuple[int, int, int] | None:
-        """Return how well a root agrees with what a run tells, the smaller the better; None where it does not.
+    def _agreement(self, path: str, error: RecognisedError, *, is_past: bool) -> Agreement | None:
+        """Return how well a root agrees with what a run tells; None where it does not.
 
-        The numbers are whether its constraints differ, whether it is not known to require all that is told, and whence
-        its lock file is. With `is_past`, states in commits count, too.
+        With `is_past`, its states in commits count, too.
         """
         tool = self._tool_of(error) or self.root(path).tool
         claim, is_read = self._claim(error, tool), self.root(path, tool).configuration.has_files
@@ -310,20 +304,19 @@ class LogRoots(RootStates):
         of_init = not claim.missing
         now = [_locked(lock, tool, of_init=of_init) for lock in self.locks_of(path)]
         past = [_locked(lock, tool, of_init=of_init) for lock in self.history.lock_files(lock_path(path)) if is_past]
+        earlier = (one.configuration for one in (self.earlier(path, tool) if is_past else ()))
         found = []
-        earlier = [
-            one for one in (self.earlier(path, tool) if is_past else ()) if claim.is_exactly_of(one.configuration)
-        ]
-        for number, root in enumerate((self.root(path, tool), *earlier)):
-            read = root.configuration
-            locked = {
-                0: not number and any(claim.is_of(read, each) for each in now),
-                1: any(claim.is_of(read, each) for each in (*now, *past)),
-                2: claim.is_of(read, frozenset()),
-                3: claim.lists(read, now[0]),
-            }
-            if (whence := next((key for key, is_so in locked.items() if is_so), None)) is not None:
-                found.append((int(not claim.has_constraints_of(read)), int(not claim.is_exactly_of(read)), whence))
+        for number, read in enumerate((self.root(path, tool).configuration, *filter(claim.is_exactly_of, earlier))):
+            lock = None
+            if any(claim.is_of(read, each) for each in (*now, *past)):
+                is_here = number == 0 and any(claim.is_of(read, each) for each in now)
+                lock = LockOfRun.HERE if is_here else LockOfRun.COMMITTED
+            elif claim.is_of(read, frozenset()):
+                lock = LockOfRun.NONE
+            elif claim.lists(read, now[0]):
+                lock = LockOfRun.ELSEWHERE
+            if lock is not None:
+                found.append(Agreement(not claim.has_constraints_of(read), not claim.is_exactly_of(read), lock))
         return min(found, default=None)
 
     def knows(self, error: RecognisedError) -> bool:
@@ -333,8 +326,8 @@ class LogRoots(RootStates):
     def had_no_file(self, path: str, error: RecognisedError) -> bool:
         """True if a root agrees with what a run tells, but for its lock file: none of its states lacks all of that."""
         is_of_file = error.kind in OF_LACKING | {"readonly-changed"}
-        standing = self._standing(path, error, is_past=True) if is_of_file else None
-        return standing is not None and standing[1:] == _WITHOUT_LOCK[1:]
+        agreed = self._agreement(path, error, is_past=True) if is_of_file else None
+        return agreed is not None and not agreed.is_guessed and agreed.lock is LockOfRun.NONE
 
     def _claim(self, error: RecognisedError, tool: Dialect) -> RunClaim | None:
         """Return what the run of an error tells of its root, as a tool reads the names."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from msgspec import Struct
 
@@ -16,6 +17,37 @@ if TYPE_CHECKING:
 
     from locklens.doctor.messages import RecognisedError
     from locklens.project.configuration import Configuration
+
+
+class LockOfRun(IntEnum):
+    """The lock file with which a root would print what a run printed, the likeliest first."""
+
+    HERE = 0
+    """The one that is here, or was when the log was made."""
+    COMMITTED = 1
+    """The one of a commit."""
+    NONE = 2
+    """None at all: in its job, each provider is missing."""
+    ELSEWHERE = 3
+    """Another one, such as that of a branch that is not here."""
+
+
+class Agreement(NamedTuple):
+    """How well a root agrees with what a run tells, the smaller the better.
+
+    Attributes:
+        has_other_constraints: True if the run had others than the root has.
+        is_guessed: True if the root is not known to require all that the run lists or misses, and not known not to.
+    """
+
+    has_other_constraints: bool
+    is_guessed: bool
+    lock: LockOfRun
+
+    @property
+    def had_lock(self) -> bool:
+        """True if the root agrees in all, with a lock file that it has or had."""
+        return self < (False, False, LockOfRun.NONE)
 
 
 class RunClaim(Struct, frozen=True):
