@@ -171,7 +171,7 @@ def poisoned(found: Review, text: str) -> Review:
     return replace(
         found,
         roots=tuple(root(number, one) for number, one in enumerate(found.roots)),
-        notes=(text,),
+        limits=(text,),
         hosts=(HostState(text, True, error=text), HostState(text, False, hint=text)),
         base=replace(found.base, name=text),
         head=replace(found.head, name=text, kind="git"),
@@ -251,7 +251,7 @@ def test_a_change_of_which_not_all_is_known_is_not_ok_in_any_report(sample: Revi
 
 
 def test_a_comment_without_changes(sample: Review) -> None:
-    comment = markdown.render(replace(sample, roots=(), hosts=(), notes=()))
+    comment = markdown.render(replace(sample, roots=(), hosts=(), limits=()))
     assert comment.splitlines()[1] == "## locklens: ok"
     assert "<details>" not in comment
 
@@ -291,7 +291,7 @@ def test_a_comment_is_bounded_whatever_is_in_every_section(sample: Review) -> No
         for root in crowd.roots
     )
     hosts = tuple(host for crowd in crowds for host in crowd.hosts)
-    comment = markdown.render(replace(crowds[0], roots=roots, hosts=hosts, notes=tuple(texts)))
+    comment = markdown.render(replace(crowds[0], roots=roots, hosts=hosts, limits=tuple(texts)))
     assert len(comment.encode()) < markdown.LONGEST
     assert [line for line in comment.splitlines() if line.startswith("#")] == [
         "## locklens: block",
@@ -628,24 +628,28 @@ def valid_junit(found: Review, fail_on: str | None = None) -> ElementTree.Elemen
 
 
 def test_a_review_without_anything_to_report_is_a_case_that_passes(sample: Review) -> None:
-    (suite,) = valid_junit(replace(sample, roots=(), own_findings=(), hosts=(), notes=()))
+    (suite,) = valid_junit(replace(sample, roots=(), own_findings=(), hosts=(), limits=()))
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "0", "0")
     assert [(case.get("name"), list(case)) for case in suite] == [("no findings", [])]
 
 
 def test_what_was_not_checked_is_in_the_reports_of_ci_servers(sample: Review) -> None:
     note = "release date unknown of acme/demo 1.4.2: the cooldown of 7 days was not checked"
-    found = replace(sample, notes=(note,))
+    overdue = "locklens.toml:8: the pin of acme was to be reviewed by 2026-11-01"
+    found = replace(sample, limits=(note,), policy_notes=(overdue,))
     expected = reports.unchecked(found)
     assert expected[-1] == note
     assert any("not verified" in words for words in expected)
     first = valid_junit(found)[0]
-    cases = [case for case in first if (case.get("name") or "").startswith("not checked")]
-    assert (first.get("name"), [case[0].text for case in cases]) == ("the review", expected)
+    cases = [name for case in first if (name := case.get("name") or "").startswith("not checked")]
+    assert (first.get("name"), cases) == ("the review", [f"not checked: {words}" for words in expected])
     assert first.get("failures") == "0"
     issues = [one for one in valid_quality(found) if one["check_name"] == "not-checked"]
     assert [one["description"] for one in issues] == [f"Not checked: {words}" for words in expected]
     assert {one["severity"] for one in issues} == {"info"}
+    assert f"\n### Policy\n\n- `{overdue}`\n" in markdown.render(found)
+    said = standards.document(found)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert [one["level"] for one in said] == [*(["warning"] * len(expected)), "note"]
 
 
 @pytest.mark.parametrize("fail_on", ["block", "warn", "info", "never", None])

@@ -302,11 +302,11 @@ def test_what_came_of_asking_a_registry(samples: Samples, host: HostState, offli
 
 
 def test_notes_stand_with_the_registries(samples: Samples) -> None:
-    review = replace(samples.review(), hosts=(), notes=("signatures are not checked: gpg is not installed",))
+    review = replace(samples.review(), hosts=(), limits=("signatures are not checked: gpg is not installed",))
     text = texts((*registry_lines(review, Reading(3, 9, "evidence")), *note_lines(review)))
     assert "checking registries: 3 of 9 done" in text
     assert "signatures are not checked" in text
-    assert "none asked" in texts(registry_lines(replace(review, notes=()), Reading()))
+    assert "none asked" in texts(registry_lines(replace(review, limits=()), Reading()))
 
 
 def test_hashes_kept_from_another_version_are_claims_of_this_one(samples: Samples) -> None:

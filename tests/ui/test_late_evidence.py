@@ -419,7 +419,7 @@ async def test_hostile_names_and_errors_are_shown_as_they_are_written(samples: S
         )
         roots.append(samples.root(f"infra/{number}", [change]))
     hosts = tuple(HostState(text, asked=True, as_of=text, error=text) for text in HOSTILE)
-    review = replace(samples.review(*roots), hosts=hosts, notes=HOSTILE)
+    review = replace(samples.review(*roots), hosts=hosts, limits=HOSTILE)
     for size in ((160, 60), (80, 24)):
         async with running(review, size=size) as on:
             seen = ""
@@ -437,7 +437,7 @@ async def test_hostile_names_and_errors_are_shown_as_they_are_written(samples: S
 
 
 async def test_what_limits_the_review_is_said_once(three: Review, running: Running) -> None:
-    review = replace(three, notes=("signatures are not checked: gpg is not installed; [bold]install[/] it",))
+    review = replace(three, limits=("signatures are not checked: gpg is not installed; [bold]install[/] it",))
     async with running(review, size=(80, 24)) as on:
         await until(on, lambda: "signatures are not checked" in on.text)
         assert "[bold]install[/]" in on.text

@@ -216,7 +216,7 @@ async def test_a_head_names_the_program_then_the_sides_then_the_counts(samples: 
 
 async def test_the_legend_is_in_reach_whatever_the_notes_say(samples: Samples, running: Running) -> None:
     notes = tuple(f"note {number}: " + "the whole review is limited by something " * 3 for number in range(4))
-    async with running(replace(samples.full(), notes=notes), size=(140, 45)) as on:
+    async with running(replace(samples.full(), limits=notes), size=(140, 45)) as on:
         assert "hashes replaced" in on.text
         assert "root or unknown" in on.text
 
@@ -224,7 +224,7 @@ async def test_the_legend_is_in_reach_whatever_the_notes_say(samples: Samples, r
 async def test_notes_that_have_no_room_end_with_a_sign_of_that(samples: Samples, running: Running) -> None:
     notes = tuple(f"note {number}: " + "the whole review is limited by something " * 3 for number in range(9))
     for shown, is_cut in ((notes, True), (("brief",), False)):
-        async with running(replace(samples.full(), notes=shown), size=(140, 45)) as on:
+        async with running(replace(samples.full(), limits=shown), size=(140, 45)) as on:
             panel = on.screen.facts.region
             last = on.lines[panel.bottom - 1][: panel.right].rstrip()
             assert last.endswith("…") is is_cut, last

@@ -23,7 +23,7 @@ def toasts(on: Driver) -> list[Toast]:
 
 
 async def test_a_note_is_shown_once_in_a_run(samples: Samples, running: Running, tmp_path: Path) -> None:
-    review = replace(samples.full(), notes=(NOTE,))
+    review = replace(samples.full(), limits=(NOTE,))
     others = {reads: ServingSource(review, top=tmp_path) for reads in Reads}
     source = ServingSource(review, top=tmp_path, others=others)
     async with running(source) as on:
@@ -40,7 +40,7 @@ async def test_a_note_that_is_no_longer_so_goes_from_the_screen(
     samples: Samples, running: Running, tmp_path: Path
 ) -> None:
     policy = tmp_path / "locklens.toml"
-    source = ServingSource(replace(samples.full(), notes=(NOTE,)), files=(policy,), top=tmp_path)
+    source = ServingSource(replace(samples.full(), limits=(NOTE,)), files=(policy,), top=tmp_path)
     async with running(source) as on:
         assert [one._notification.message for one in toasts(on)] == [NOTE]
         source.served = samples.full()

@@ -181,7 +181,7 @@ def test_the_result(samples: Samples) -> None:
     review = replace(
         samples.review(samples.root("a", [change])),
         hosts=(other, HostState("registry.terraform.io", True, error="it is down")),
-        notes=("gpg is missing",),
+        limits=("gpg is missing",),
     )
     standing = PlanProgress("Upgrade aws", PlanStage.READY, plan, PlanReview(review, 3, "HEAD", 0))
     text = said(standing)

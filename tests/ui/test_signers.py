@@ -375,7 +375,7 @@ async def test_hostile_names(samples: Samples, opened: Callable[..., LockLensApp
 
     review = samples.review(samples.root("[bold]r[/]\x1b", changes))
     for size in ((160, 60), (80, 24)):
-        app = opened(ServingSource(replace(review, notes=HOSTILE), past=past))
+        app = opened(ServingSource(replace(review, limits=HOSTILE), past=past))
         async with app.run_test(size=size) as pilot:
             on = driving(app, pilot)
             await on.settle()

@@ -143,7 +143,7 @@ def opening(samples: Samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         settled: bool = True,
         **more: Any,
     ) -> AsyncIterator[UpgradeDriver]:
-        review = replace(samples.review(samples.root("a", [samples.change()], configuration=samples.configuration())), policy=Policy(cooldown=cooldown), notes=notes)  # fmt: skip
+        review = replace(samples.review(samples.root("a", [samples.change()], configuration=samples.configuration())), policy=Policy(cooldown=cooldown), limits=notes)  # fmt: skip
         source = ServingSource(review, top=tmp_path, **more)
         if "offering" not in more:
             source.offering = lambda *_: offers

@@ -482,7 +482,8 @@ class Review(Struct, frozen=True, dict=True):
         roots: The roots with a changed lock file or configuration.
         lock_files: The number of lock files of both sides, changed or not; one that was moved counts once.
         left_out: The number of those that were not compared, as the run is restricted to other roots.
-        notes: Limits of the whole review, each a sentence: gpg is missing, a setting cannot be read.
+        policy_notes: Sentences about the rules that judge: what of a policy does not apply, or is due for a review.
+        limits: What was not checked in the whole review, each a sentence: gpg is missing, a setting cannot be read.
         base_hosts: The registries in the base's lock files and policy, in comparison form; for a fork point, those of
             its tip.
         own_findings: Findings that concern no root: the change modifies the policy that judges it.
@@ -499,7 +500,8 @@ class Review(Struct, frozen=True, dict=True):
     roots: tuple[RootReview, ...]
     lock_files: int = 0
     left_out: int = 0
-    notes: tuple[str, ...] = ()
+    policy_notes: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
     policy: Policy = Policy()
     policy_side: PolicySide = PolicySide.NONE
     base_hosts: frozenset[str] = frozenset()
@@ -514,6 +516,11 @@ class Review(Struct, frozen=True, dict=True):
         return tuple(
             change for root in self.roots for change in root.changes if change.kind is not ChangeKind.UNCHANGED
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All sentences about the whole review."""
+        return (*self.policy_notes, *self.limits)
 
     @cached_property
     def all_roots(self) -> int:

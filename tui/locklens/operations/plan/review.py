@@ -136,7 +136,7 @@ def review_plan(
             review = _without_those_before(review, *before)
         if named is not None and named is not of_review.tool:
             own = review_lock_files(comparison, of_review, made_from=reviewed, is_judged=False)
-            review = replace(review, notes=(*review.notes, *_notes_of_tool(named, own, locks)))
+            review = replace(review, policy_notes=(*review.policy_notes, *_notes_of_tool(named, own, locks)))
         tip = reviewed.base.tip_name if against else ""
         if reviewed.base.kind == "worktree" and is_from_head:
             # The health has one side: its lock files are counted against the commit that they will be compared with.

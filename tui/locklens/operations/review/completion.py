@@ -81,7 +81,7 @@ def complete_review(
         on_event(LookupProgress(session.log))
         hosts = host_states(collector.known, is_offline=request.network.is_offline)
         finished = completion.finished()
-        return replace(finished, hosts=hosts, notes=(*finished.notes, *filter(None, [problem]), *session.notes))
+        return replace(finished, hosts=hosts, limits=(*finished.limits, *filter(None, [problem]), *session.notes))
 
 
 class _Completion:
@@ -276,8 +276,8 @@ class _Completion:
         self._flush()
         roots = tuple(self._roots[root.lock_file] for root in self._review.roots)
         found = replace(self._review, roots=roots)
-        notes = (*found.notes, *_generated_notes(roots), *_unread_notes(roots), *_undated_notes(found))
-        return replace(found, notes=notes)
+        limits = (*found.limits, *_generated_notes(roots), *_unread_notes(roots), *_undated_notes(found))
+        return replace(found, limits=limits)
 
 
 def _equal_subjects(review: Review) -> dict[tuple[object, ...], list[FactSubject]]:

@@ -110,7 +110,10 @@ def review_lock_files(
         lock_files=locked + comparison.left_out,
         left_out=left_out,
         # An acceptance is of no root: one that matches nothing in some roots may match a change of another one.
-        notes=(*effective.notes, *(dangling(effective.policy, changes) if made_from is None and not left_out else ())),
+        policy_notes=(
+            *effective.notes,
+            *(dangling(effective.policy, changes) if made_from is None and not left_out else ()),
+        ),
         policy=policy,
         policy_side=effective.side,
         base_hosts=_hosts(comparison, ((pair, old) for pair, old, _ in pairs), tool, effective)

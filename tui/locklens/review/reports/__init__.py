@@ -339,7 +339,7 @@ def unchecked(review: Review) -> list[str]:
         for host in hosts
         if host.error is not None or not host.asked
     ]
-    said = [unverified_words(review), *states, left_out_words(review), unread_configurations(review), *review.notes]
+    said = [unverified_words(review), *states, left_out_words(review), unread_configurations(review), *review.limits]
     return [*dict.fromkeys(filter(None, said))][:_MOST_UNCHECKED]
 
 

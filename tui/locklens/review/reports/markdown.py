@@ -47,7 +47,7 @@ MARKER = "<!-- locklens review -->"
 LONGEST = 60_000
 """The most bytes of the text. GitHub takes comments of 65,536 characters."""
 
-_UNCHECKED, _REMEDIES, _SIGNERS, _ROOT_FINDINGS, _NOTES = 5_000, 8_000, 6_000, 6_000, 3_000
+_UNCHECKED, _REMEDIES, _SIGNERS, _ROOT_FINDINGS, _NOTES, _POLICY = 5_000, 8_000, 6_000, 6_000, 3_000, 3_000
 _DETAILS = 20_000
 """Bytes that the lines of the changes leave for what is folded, unless they had less than `_CHANGES`."""
 _CHANGES = 24_000
@@ -88,6 +88,7 @@ class _Comment:
         yield from spend(("", "### Not checked", ""))
         unchecked = list(self._unchecked())
         yield from fitting(_each(unchecked), len(unchecked), share=_UNCHECKED, more="- and {} more limits")
+        yield from self._section("Policy", _policy(self._review), _POLICY, "- and {} more notes")
         yield from self._section("What to do", list(self._remedies()), _REMEDIES, "- and {} more rules")
         yield from self._section("Signers that changed", list(self._signers()), _SIGNERS, f"- and {{}} more; {_ALL}")
         severe, others = _root_findings((one.root, one.finding) for one in self._found if one.change is None)
@@ -146,8 +147,8 @@ class _Comment:
         for root in review.roots:
             if root.configuration is not None and (reason := root.configuration.unread_reason):
                 yield f"- The configuration of {code(root.path or '.')} was not read whole: {code(reason)}."
-        for note in review.notes:
-            yield f"- {code(note)}"
+        for limit in review.limits:
+            yield f"- {code(limit)}"
 
     def _remedies(self) -> Iterator[str]:
         for one in remedies(self._review, self._fail_on):
@@ -298,6 +299,10 @@ def health_markdown(health: Health, *, fail_on: str | None = None) -> Printable:
     return page(_health_lines(health, fail_on))
 
 
+def _policy(review: Review) -> list[str]:
+    return [f"- {code(note)}" for note in review.policy_notes]
+
+
 def _exit(review: Review, fail_on: str | None) -> Iterator[str]:
     if words := reports.exit_words(review, fail_on):
         yield f"{words[0].upper()}{words[1:]}."
@@ -313,12 +318,15 @@ def _health_lines(health: Health, fail_on: str | None) -> Iterator[str]:
     rows = [[_row(result)] for result in health.checks if result.roots]
     yield from fitting(rows, len(rows), share=_CHECKS, more="| {} more checks | | | |")
     yield from spend(("", "### Not checked", ""))
-    limited = [*limits(health), *health.review.notes]
+    limited = [*limits(health), *health.review.limits]
     limited += [f"registry {host.host} was not asked" for host in health.review.hosts if not host.asked]
     limited += [f"registry {host.host} failed: {host.error}" for host in health.review.hosts if host.error is not None]
     unchecked = [["- The code of the providers, and what modules contain: never checked."]]
     unchecked += [[f"- {code(limit)}"] for limit in limited]
     yield from fitting(unchecked, len(unchecked), share=_HEALTH_UNCHECKED, more="- and {} more limits")
+    if noted := [[line] for line in _policy(health.review)]:
+        yield from spend(("", "### Policy", ""))
+        yield from fitting(noted, len(noted), share=_POLICY, more="- and {} more notes")
     found = [block for result in health.checks if result.roots for block in _blocks(result, health)]
     if found:
         yield from spend(("", "### Findings", ""))

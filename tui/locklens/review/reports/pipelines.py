@@ -55,7 +55,7 @@ def _junit_lines(review: Review, fail_on: str | None) -> Iterator[str]:
 
 
 class _Suite:
-    """The cases of a root, or of the review itself; `limits` are cases that pass, and say what was not checked."""
+    """The cases of a root, or of the review itself; `limits` are cases that pass, named by what was not checked."""
 
     def __init__(
         self, root: RootReview | None, found: Sequence[ReportedFinding], fail_on: str, limits: Sequence[str] = ()
@@ -86,7 +86,7 @@ class _Suite:
         for change in self._quiet:
             problems = "; ".join(change.evidence.problems) if change.evidence is not None else ""
             yield self._passing(self._name(change), f"unknown: {problems}" if problems else "")
-        yield from (self._passing("not checked", words) for words in self._limits)
+        yield from (self._passing(f"not checked: {words}") for words in self._limits)
         if not self._found and not self._quiet and not self._limits:
             name = "lock file" if self._root is not None else "no findings"
             yield self._passing(name, unread_note(self._root.configuration) if self._root is not None else "")

@@ -56,10 +56,13 @@ def document(review: Review, command: str = "review") -> Sarif:
     """Return the document as plain values; `command` is the one that lists all findings."""
     found = reported_findings(review)
     numbers = {rule: number for number, rule in enumerate(RULES)}
-    notes = [*_left_out(len(found), command), *unchecked(review)]
+    limits = [*_left_out(len(found), command), *unchecked(review)]
+    said = [*(("warning", words) for words in limits), *(("note", words) for words in review.policy_notes)]
     invocation: Sarif = {"executionSuccessful": True}
-    if notes:
-        invocation["toolExecutionNotifications"] = [{"level": "warning", "message": _message(words)} for words in notes]
+    if said:
+        invocation["toolExecutionNotifications"] = [
+            {"level": level, "message": _message(words)} for level, words in said
+        ]
     severities = review.policy.severity
     driver = {
         "name": "locklens",
@@ -155,7 +158,7 @@ def _plain(text: str) -> str:
 
 def health_sarif(health: Health) -> Printable:
     """Return the document of a health: the findings of its review, and the limits as notifications."""
-    review = replace(health.review, notes=(*health.review.notes, *limits(health)))
+    review = replace(health.review, limits=(*health.review.limits, *limits(health)))
     return json_text(document(review, "health"))
 
 

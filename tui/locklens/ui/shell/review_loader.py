@@ -322,7 +322,8 @@ def renewed(shown: Review, draft: Review, known: Mapping[str, RootReview]) -> Re
         is_better = _is_settled(new) or not _is_settled(old) or not _is_of_same_files(old, new)
         return new if is_better else old
 
-    return replace(draft, roots=tuple(map(best, draft.roots)), hosts=shown.hosts, notes=shown.notes)
+    roots = tuple(map(best, draft.roots))
+    return replace(draft, roots=roots, hosts=shown.hosts, policy_notes=shown.policy_notes, limits=shown.limits)
 
 
 def _is_settled(root: RootReview) -> bool:
