@@ -907,6 +907,31 @@ def test_where_the_wrong_tool_lacks_a_provider_no_other_version_of_another_one_i
     assert [one["command"] for one in document["remedies"]] == ["terraform -chdir=live/mixed init"]
 
 
+@pytest.mark.parametrize("is_of_root", [True, False], ids=["own-version-before", "no-version-before"])
+def test_equal_zh_that_both_registries_have_are_no_evidence_of_the_other_tool(
+    both: Path, doctor: Any, *, is_of_root: bool
+) -> None:
+    """A version was raised by hand, and the hashes are of the one that this root had: its registry has them, too."""
+    lock, other = (both / "live" / name / ".terraform.lock.hcl" for name in ("opentofu", "a-terraform"))
+    old = lock_file(replace(OF_OPENTOFU, version="3.6.2"), dialect=OPENTOFU)
+    other.write_bytes(old.replace(OPENTOFU_HOST.encode(), TERRAFORM_HOST.encode()))
+    lock.write_bytes(old if is_of_root else old.replace(b"3.6.2", b"3.6.3"))
+    git(both, "add", "--all")
+    git(both, "commit", "-qm", "two tools")
+    lock.write_bytes(old.replace(b"3.6.2", b"3.6.3"))
+    words = (
+        "Error while installing hashicorp/random v3.6.3: the current package for registry.opentofu.org/hashicorp/random "
+        "3.6.3 doesn't match any of the checksums previously recorded in the dependency lock file"
+    )
+    (both / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    document = doctor(both, "--offline", "--tool", "opentofu", "ci.log", "--", "live/opentofu")
+    found = {one["id"]: one for one in document["causes"] if one["id"] in {"hand-edit", "other-tool"}}
+    assert found["other-tool"]["verdict"] == ("unknown" if is_of_root else "likely")
+    assert found["hand-edit"]["verdict"] == ("yes" if is_of_root else "unknown")
+    same = "live/a-terraform/.terraform.lock.hcl locks the same 5 zh of packages for registry.terraform.io/hashicorp/random"
+    assert is_of_root or found["other-tool"]["evidence"] == f"{same} 3.6.2"
+
+
 def test_of_what_opentofu_takes_over_the_fixes_that_write_alone_cost_new_hashes(both: Path, doctor: Any) -> None:
     words = f'could not query provider registry for {OPENTOFU_HOST}/hashicorp/random: the request failed: Get "https://{OPENTOFU_HOST}'
     words += '/v1/providers/hashicorp/random/3.6.3/download/linux/amd64": dial tcp 192.0.2.1:443: connect: connection refused'

@@ -108,10 +108,14 @@ def other_tool(x: Examined) -> Judgement | None:
     if x.today.is_known and is_own:
         what = "zh of packages" if x.packed else "h1"
         return Judgement(_NO, f"all locked {what} are of {x.address.host}", as_of=x.today.as_of)
-    # The packages of other namespaces are the same ones in both registries.
-    for other in x.twins if x.error is not None and x.address.namespace == "hashicorp" else ():
-        if x.packed and x.packed <= packages_of(other.entry.hashes):
-            words = f"{other.lock_file} locks the same {zh_of_packages(len(x.packed))} for {other.entry.address}"
+    # The packages of other namespaces are the same ones in both registries, and so are some of this one: those that
+    # an entry of this registry has, too, for the version that they are of.
+    others = (packages_of(entry.hashes) for _, entry in x.origins.entries_of_other_versions())
+    is_told = x.packed and x.address.namespace == "hashicorp" and not any(x.packed <= packed for packed in others)
+    for other in x.twins if x.error is not None and is_told else ():
+        if x.packed <= packages_of(other.entry.hashes):
+            same = f"{zh_of_packages(len(x.packed))} for {other.entry.address} {other.entry.version}"
+            words = f"{other.lock_file} locks the same {same}"
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.today.as_of, basis=Basis.HASHES)
     writer, ran = x.lock.writer, x.incident.tool
     is_default = ran is not None and x.address.host == DIALECTS[ran].default_host
