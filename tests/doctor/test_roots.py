@@ -1052,3 +1052,14 @@ def test_a_root_whose_modules_are_not_all_read_is_none_of_a_log_that_another_roo
     document = doctor(beside_edge, "ci.log")
     assert roots_of(document) == [["twin"]]
     assert {one["verdict"] for one in document["causes"]} <= {"unknown", "no"}
+
+
+def test_the_old_folder_of_a_root_in_a_log_names_the_root(top: Path, doctor: Any) -> None:
+    git(top, "mv", "net", "platform")
+    git(top, "commit", "-qm", "a better name")
+    (top / "ci.log").write_text(f"$ terraform -chdir=net init\n{LISTED}{failed('acme/demo', '1.4.2')}", "utf-8")
+    document = doctor(top, "ci.log")
+    assert roots_of(document) == [["platform"]]
+    assert "the log names net, from where platform was moved" in document["run"]["notes"]
+    (top / "ci.log").write_text(f"$ terraform -chdir=nets init\n{failed('acme/demo', '1.4.2')}", "utf-8")
+    assert roots_of(doctor(top, "ci.log")) == [[]]

@@ -105,6 +105,12 @@ class LogRoots(RootStates):
             return ""
         return "" if any(path.endswith(f"/{name}") for path in self.candidates) else name
 
+    def moved_from(self, folder: str) -> list[str]:
+        """Return the roots whose lock file was in a folder, or in one that ends like it, before a move of the root."""
+        end, paths = f"/{lock_path(folder)}", self._checkout.locks[:MOST_READ]
+        before = {path: self.history.other_paths(self.lock(path)).values() for path in paths}
+        return [path for path in paths if any(f"/{was}".endswith(end) for was in before[path])]
+
     def fitting(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error fits, with all that the log tells of its run besides.
 

@@ -153,6 +153,7 @@ def notes_of(
         yield from (_of_changed(checkout, one.subject, one.x) for one in outcomes if one.subject.changed)
         yield from (_of_no_root(finder, one.subject.named, one.x) for one in outcomes if not one.x.is_of_root)
         yield from (_of_other_constraint(x) for x in known if not x.history.is_constraint_of_here)
+    yield from (_of_moved(one.subject.named, one.x) for one in outcomes if one.subject.named and one.x.is_of_root)
     yield from (_of_besides(checkout, one.subject) for one in outcomes if one.subject.besides)
     yield from (_of_old_entry(finder, one.x) for one in outcomes if one.over and not one.x.fitting)
 
@@ -175,6 +176,11 @@ def _of_obstacle(one: Outcome) -> str:
         if one.standing or not one.has_ended
         else f"the error in {one.x.where} is over ({one.ended}), but {one.obstacle}"
     )
+
+
+def _of_moved(named: str, x: Examined) -> str:
+    """Return a note on a log that names the old folder of a root."""
+    return f"the log names {named}, from where {x.where} was moved"
 
 
 def _of_besides(checkout: Checkout, one: DoctorSubject) -> str:

@@ -39,7 +39,7 @@ class DoctorSubject(Struct, frozen=True):
     Attributes:
         fitting: The roots that the error may be of, relative to the top, where the log does not tell; else ().
         besides: Others that it may be of, where the current folder's root was taken.
-        named: The folder that the log names, where it is no root here; else "".
+        named: The folder that the log names, where it is no root here, or was that of the root before a move; else "".
         changed: Those of `fitting` whose entry was changed later than the log, while another root has it as it was.
     """
 
@@ -195,8 +195,11 @@ class SubjectFinder:
         fitting = told = [path for path in own if path in named] or named or own
         if not told:
             fitting = self.roots.fitting(error)
-        if not told and "" not in fitting and (folder := self.roots.folder_elsewhere(error)):
-            return [replace(self._of_none(error), named=folder)]
+        folder = self.roots.folder_elsewhere(error) if not told and "" not in fitting else ""
+        if folder:
+            fitting = told = self.roots.moved_from(folder)
+            if not told:
+                return [replace(self._of_none(error), named=folder)]
         if not told and here in fitting:
             fitting, besides = [here], tuple(path for path in fitting if path != here)
         if not error.provider:
@@ -207,7 +210,7 @@ class SubjectFinder:
             roots = map(self.roots.root, fitting if told else self._of_each_entry(fitting, error))
             found = [self._of_root(error, root, self.roots.address(error, root)) for root in roots]
         found = found or [self._of_none(error)]
-        return [replace(one, besides=besides) for one in _unsure(found, () if told else fitting)]
+        return [replace(one, besides=besides, named=folder) for one in _unsure(found, () if told else fitting)]
 
     def _of_none(self, error: RecognisedError) -> DoctorSubject:
         """Return the subject of an error that fits no root here: the current folder as one without files."""
