@@ -277,6 +277,29 @@ def test_lock_and_init_say_that_a_version_they_lock_anew_is_within_the_cooldown(
     assert "LK014" not in run("lock", "--root", "a", "--no-cache")[2]
 
 
+def test_lock_and_init_warn_of_all_that_the_policy_has_against_a_version_they_lock_anew(run: Run, top: Path) -> None:
+    pin = "A" * 40
+    policy = f'cooldown = 7\nallow = ["acme/demo", "acme/other < 1.1"]\n[trust.acme]\nkeys = ["{pin}"]\n'
+    (top / "locklens.toml").write_text(policy)
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "all"], cwd=top, check=True)
+    lock = top / "a" / LOCK
+    for command in ("lock", "init"):
+        assert "(LK0" not in run(command, "--root", "a", "--no-cache", "--dry-run")[2], "locked, and kept"
+    lock.unlink()
+    for command in ("lock", "init"):
+        status, _, err = run(command, "--root", "a", "--no-cache", "--dry-run")
+        told = " ".join(err.split())
+        assert status == 0
+        assert "acme/other 1.1.0, acme/pinned 1.0.0: not on the allow list (LK022)" in told
+        assert re.search(rf"acme/demo 1\.1\.0 is signed by \S+; the policy pins acme to {pin} \(\S+\),? ", told)
+        assert "acme/other 1.1.0 is 2 days old, and the cooldown is 7 days (LK014)" in told
+    mirror = top.parent / "mirror"
+    assert run("mirror", "--root", "a", "--no-cache", str(mirror))[0] == 0
+    err = run("lock", "--root", "a", "--no-cache", "--fs-mirror", str(mirror), "--dry-run")[2]
+    assert "acme/pinned 1.0.0: the keys that the policy pins cannot be checked" in " ".join(err.split())
+    assert "the 7-day cooldown cannot be checked" in " ".join(err.split())
+
+
 def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
     status, out, err = upgrade("--safe", "--root", "a", "--dry-run")
     assert status == 0, err

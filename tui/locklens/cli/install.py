@@ -168,9 +168,7 @@ def _run_init(options: Namespace) -> int:
     statuses, written = [], list[str]()
     with (
         network.cache as cache,
-        Init(
-            root_options, network, cooldown=policy.cooldown, on_event=progress.take, on_waiting=progress.wait
-        ) as installing,
+        Init(root_options, network, policy=policy, on_event=progress.take, on_waiting=progress.wait) as installing,
     ):
         for root in roots:
             progress.begin(root or ".")
@@ -224,7 +222,7 @@ def _run_lock(options: Namespace) -> int:
         accepts_republished=options.accept_republished,
         allows_missing=options.allow_missing_modules,
         adds_reported=not options.check,
-        cooldown=effective.policy.cooldown,
+        policy=effective.policy,
     )
     wording = ProgressWording.DRY_RUN if options.dry_run or options.check else ProgressWording.WRITE
     progress = install_progress(options, wording, is_alone=len(scope.roots) < 2)

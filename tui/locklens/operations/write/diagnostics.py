@@ -17,6 +17,7 @@ from locklens.lockfile.update import Difference
 from locklens.operations.plan import RootResult
 from locklens.operations.typed_names import meant
 from locklens.review.health import OF_INIT
+from locklens.review.rules.release import signed_by, signing_objection
 from locklens.text import counted
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from locklens.install.context import InstallContext, ProviderRequirement, Settled
     from locklens.lockfile import LockEntry
     from locklens.operations.root_modules import Root
+    from locklens.policy import Policy
+    from locklens.releases import ReleaseFacts
     from locklens.versions import Version
 
 
@@ -207,29 +210,56 @@ def incomplete(settled: Settled, context: InstallContext, here: Platform) -> lis
     return [Diagnostic(WARNING, "Incomplete lock file information for providers", words, hint=hint)]
 
 
-def within_cooldown(
+def against_policy(
     root: Root,
     settled: Iterable[LockEntry],
-    cooldown: int | None,
+    policy: Policy,
     ages: Callable[[ProviderAddress], Mapping[Version, int]],
+    release: Callable[[ProviderAddress, Version], ReleaseFacts | None],
 ) -> list[Diagnostic]:
-    """Return the warning of newly locked versions that are within the policy's cooldown, which a review has too.
+    """Return warnings of newly locked versions that the policy holds back, which a review has too.
 
-    The release dates are asked for where the policy has one, of providers that are newly locked alone.
+    The tools select them all the same. Release dates and signers are asked for where the policy has a cooldown or a pin
+    for them, of providers that are newly locked alone.
     """
-    if cooldown is None:
-        return []
     before = {entry.address: entry.version for entry in root.migration.entries}
-    young = []
-    for entry in settled:
-        days = ages(entry.address).get(entry.version) if before.get(entry.address) != entry.version else None
-        if days is not None and days < cooldown:
-            young.append(f"{root.name_of(entry.address)} {entry.version} is {counted(days, 'day')} old")
-    if not young:
-        return []
-    words = f"{', '.join(young)}, and the cooldown is {counted(cooldown, 'day')} (LK014)"
+    fresh = [entry for entry in settled if before.get(entry.address) != entry.version]
+    names = {entry.address: f"{root.name_of(entry.address)} {entry.version}" for entry in fresh}
+    denied = [names[entry.address] for entry in fresh if not policy.allows(entry.address, entry.version)]
+    pinned = [
+        (one.address, _of_registry(release(one.address, one.version)))
+        for one in fresh
+        if policy.pin(one.address) is not None
+    ]
+    objections = ((address, signing_objection(policy, address, new=facts)) for address, facts in pinned)
+    refused = [f"{names[address]} is {one.words} ({one.place})" for address, one in objections if one is not None]
+    unknown = [names[address] for address, facts in pinned if facts is None or signed_by(facts) is None]
+    days = policy.cooldown
+    dated = [(one.address, ages(one.address).get(one.version)) for one in fresh] if days is not None else []
+    young = [
+        f"{names[address]} is {counted(age, 'day')} old"
+        for address, age in dated
+        if days is not None and age is not None and age < days
+    ]
+    undated = [names[address] for address, age in dated if age is None]
+    found = (
+        ("Provider version not allowed by the policy", denied, ": not on the allow list (LK022)"),
+        ("Provider signed by a key that is not pinned", refused, " (LK010)"),
+        ("Signer of a provider unknown", unknown, ": the keys that the policy pins cannot be checked"),
+        ("Provider version within the cooldown", young, f", and the cooldown is {counted(days or 0, 'day')} (LK014)"),
+        ("Release date of a provider unknown", undated, f": the {days}-day cooldown cannot be checked"),
+    )
     hint = "the newest version in range is selected; a constraint that excludes it selects an older one"
-    return [Diagnostic(WARNING, "Provider version within the cooldown", words, hint=hint)]
+    return [
+        Diagnostic(WARNING, title, f"{', '.join(subjects)}{words}", hint=hint)
+        for title, subjects, words in found
+        if subjects
+    ]
+
+
+def _of_registry(release: ReleaseFacts | None) -> ReleaseFacts | None:
+    """Return a release of which a list of packages is known, signed or not; a mirror has none, nor any signer."""
+    return release if release is not None and release.checksums is not None and release.checksums.hashes else None
 
 
 def removed(root: Root, after: Sequence[LockEntry], *, is_written: bool) -> list[str]:

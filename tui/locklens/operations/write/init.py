@@ -15,6 +15,7 @@ from locklens.operations.plan import PlannedFile, RootResult
 from locklens.operations.root_modules import RootReader, data_folder_of, require_folder, tracked_packages_of
 from locklens.operations.write.diagnostics import (
     Readonly,
+    against_policy,
     comments_lost,
     incomplete,
     look_alikes,
@@ -28,9 +29,9 @@ from locklens.operations.write.diagnostics import (
     unreadable,
     untouched,
     warnings,
-    within_cooldown,
 )
-from locklens.operations.write.registry_source import RegistryRun
+from locklens.operations.write.registry_source import RegistryRun, release_facts
+from locklens.policy import Policy
 from locklens.project.clifiles import this_platform
 from locklens.project.tree import FileSystem
 from locklens.storage.files import exclusive_lock
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from locklens.lockfile import LockEntry
     from locklens.operations.root_modules import Root, RootOptions
-    from locklens.releases import NetworkSettings
+    from locklens.releases import NetworkSettings, ReleaseFacts
     from locklens.versions import Version
 
 
@@ -51,7 +52,7 @@ class Init(RegistryRun):
     Args:
         options: Options of every root.
         settings: The network settings; their `methods` stand for the sources of the tool.
-        cooldown: The policy's, of which newly locked versions within it are a warning; None for none.
+        policy: Newly locked versions that it holds back are a warning.
         on_event: Called with events, from any thread, but never concurrently.
     """
 
@@ -60,12 +61,12 @@ class Init(RegistryRun):
         options: RootOptions,
         settings: NetworkSettings,
         *,
-        cooldown: int | None = None,
+        policy: Policy | None = None,
         on_event: Callable[[InstallEvent], None] = lambda _: None,
         on_waiting: Callable[[], None] = lambda: None,
     ) -> None:
         self._options = options
-        self._cooldown = cooldown
+        self._policy = policy or Policy()
         self._on_event = on_event
         self._on_waiting = on_waiting
         super().__init__(settings, None)
@@ -97,9 +98,7 @@ class Init(RegistryRun):
 
     def _initialised(self, tree: FileSystem, root: Root, *, upgrade: bool, readonly: Readonly) -> RootResult:
         context = self._context(root)
-        initialising = _Initialising(
-            context, self._options, upgrade=upgrade, readonly=readonly, cooldown=self._cooldown
-        )
+        initialising = _Initialising(context, self._options, self._policy, upgrade=upgrade, readonly=readonly)
         outcome = None if upgrade else initialising.without_asking(root)
         if outcome is not None:
             return outcome
@@ -115,10 +114,10 @@ class _Initialising:
     """`init` of one root."""
 
     def __init__(
-        self, context: InstallContext, options: RootOptions, *, upgrade: bool, readonly: Readonly, cooldown: int | None
+        self, context: InstallContext, options: RootOptions, policy: Policy, *, upgrade: bool, readonly: Readonly
     ) -> None:
         self._context = context
-        self._cooldown = cooldown
+        self._policy = policy
         self._options = options
         self._upgrade = upgrade
         self._readonly = readonly
@@ -176,7 +175,8 @@ class _Initialising:
             diagnostics.append(refused_change(change, self._readonly))
         elif change is not Difference.NONE:
             diagnostics += incomplete(settled, self._context, self._here)
-            diagnostics += within_cooldown(root, settled.entries.values(), self._cooldown, self._ages)
+            entries = settled.entries.values()
+            diagnostics += against_policy(root, entries, self._policy, self._ages, self._release)
             if not self._options.dry_run and top is not None and planned is not None:
                 notices = self._write(root, after, top, planned)
                 is_written = True
@@ -202,6 +202,9 @@ class _Initialising:
     def _ages(self, address: ProviderAddress) -> Mapping[Version, int]:
         # Of the sources that a version is installed from, so that no other host is asked.
         return self._context.source(address).release_dates(address).ages(datetime.now(UTC))
+
+    def _release(self, address: ProviderAddress, version: Version) -> ReleaseFacts | None:
+        return release_facts(self._context, address, version)
 
     def _planned(self, root: Root, data: bytes) -> tuple[Path, PlannedFile]:
         """Return the top folder that may be written in, and the planned lock file."""

@@ -7,6 +7,7 @@ platforms that differ by root or provider.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
@@ -23,6 +24,7 @@ from locklens.operations.plan.builder import PlanBuilder, path_below, planned_ch
 from locklens.operations.root_modules import Root, RootReader, enclosing, require_folder
 from locklens.operations.write.apply import Operation, RegistryOperation, listed_roots, no_progress
 from locklens.operations.write.diagnostics import (
+    against_policy,
     comments_lost,
     named,
     no_root_here,
@@ -30,8 +32,8 @@ from locklens.operations.write.diagnostics import (
     unreadable,
     untouched,
     warnings,
-    within_cooldown,
 )
+from locklens.policy import Policy
 from locklens.project.tree import FileSystem
 from locklens.review.coverage import LockedHashes, coverage
 from locklens.review.health import LeftOut
@@ -45,7 +47,6 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.lockfile import LockEntry
     from locklens.operations.write.registry_source import RegistrySource
-    from locklens.policy import Policy
     from locklens.review.model import Change, Review, RootReview
     from locklens.versions import Version
 
@@ -64,7 +65,7 @@ class Lock(RegistryOperation, frozen=True):
         allows_missing: True if modules may be missing, whose requirements are then ignored.
         adds_reported: False to leave out hashes that a registry reports for platforms that are not locked. It may
             start to report them at any time, and that must not fail a check of the lock file.
-        cooldown: The policy's, of which newly locked versions within it are a warning; None for none.
+        policy: Newly locked versions that it holds back are a warning.
     """
 
     where: Scope
@@ -73,7 +74,7 @@ class Lock(RegistryOperation, frozen=True):
     accepts_republished: bool = False
     allows_missing: bool = False
     adds_reported: bool = True
-    cooldown: int | None = None
+    policy: Policy = Policy()
 
     @property
     def title(self) -> str:
@@ -206,7 +207,7 @@ class _Locking:
                 checked=checked,
                 is_unchecked=is_unchecked,
                 is_generated=root.configuration.generator != "",
-                diagnostics=(*warnings(root), *self._young(root, settled)),
+                diagnostics=(*warnings(root), *self._against_policy(root, settled)),
                 notes=(
                     *([checked] if is_unchecked else []),
                     *no_root_here(root, self._operation.where.folder),
@@ -224,11 +225,12 @@ class _Locking:
             draft.note(path, note)
         return result
 
-    def _young(self, root: Root, settled: Sequence[LockEntry]) -> list[Diagnostic]:
+    def _against_policy(self, root: Root, settled: Sequence[LockEntry]) -> list[Diagnostic]:
         def ages(address: ProviderAddress) -> Mapping[Version, int]:
             return self._source.ages([address], root.tool)[address]
 
-        return within_cooldown(root, settled, self._operation.cooldown, ages)
+        release = partial(self._source.release, tool=root.tool)
+        return against_policy(root, settled, self._operation.policy, ages, release)
 
     def _of_init(self, root: Root, after: Sequence[LockEntry]) -> frozenset[ProviderAddress]:
         """Return the entries that `init` requires and this does not: the root is read whole only where that matters."""

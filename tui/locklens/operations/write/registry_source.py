@@ -133,13 +133,7 @@ class RegistrySource(RegistryRun):
 
     def release(self, address: ProviderAddress, version: Version, tool: Dialect) -> ReleaseFacts | None:
         """Return who signs a version and what is signed; None if that is unknown."""
-        context = self._context(tool)
-        try:
-            _, release = admitted(context, address, version, _some_platform(address, version, context, self.here))
-        except LockLensError:
-            return None  # Locking it reports the reason.
-        name = ReleaseId(tool.name, address, version)
-        return ReleaseFacts(name, checksums=release.checksums, authentication=release.authentication)
+        return release_facts(self._context(tool), address, version)
 
     def releases(
         self, names: Iterable[tuple[ProviderAddress, Version]], tool: Dialect
@@ -228,6 +222,17 @@ def _look_up(release: _Release, context: InstallContext, here: Platform) -> None
     for zh, of_files in context.session.cache.hashes(release.of_zh).items():
         release.of_h1 |= dict.fromkeys(of_files, release.of_zh[zh])
     release.of_h1 |= metadata.reported_h1s
+
+
+def release_facts(context: InstallContext, address: ProviderAddress, version: Version) -> ReleaseFacts | None:
+    """Return who signs a version and what is signed, by the release of one of its packages; None if that is unknown."""
+    here = Platform.parse(this_platform())
+    try:
+        _, release = admitted(context, address, version, _some_platform(address, version, context, here))
+    except LockLensError:
+        return None  # Locking it reports the reason.
+    name = ReleaseId(context.dialect.name, address, version)
+    return ReleaseFacts(name, checksums=release.checksums, authentication=release.authentication)
 
 
 def _some_platform(address: ProviderAddress, version: Version, context: InstallContext, here: Platform) -> Platform:

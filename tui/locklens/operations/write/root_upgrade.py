@@ -17,7 +17,7 @@ from locklens.operations.write.diagnostics import hint_of_missing_modules
 from locklens.operations.write.registry_source import EntryPlatforms, RegistrySource
 from locklens.operations.write.root_constraints import RootConstraints
 from locklens.policy import Policy
-from locklens.review.rules.release import SigningProblem, signing_objection
+from locklens.review.rules.release import SigningProblem, signed_by, signing_objection
 from locklens.selection import Hold, Unselectable
 from locklens.selection.choosing import (
     combined,
@@ -495,7 +495,7 @@ class RootUpgrade:
 
 def _is_pinned(policy: Policy, address: ProviderAddress, release: ReleaseFacts | None) -> bool:
     """True if a release is known to be signed by a key that the policy pins."""
-    is_signed = release is not None and release.authentication is not None and release.authentication.key is not None
+    is_signed = release is not None and bool(signed_by(release))
     return is_signed and signing_objection(policy, address, new=release) is None
 
 

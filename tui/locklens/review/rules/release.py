@@ -395,7 +395,7 @@ def signing_objection(
     """
     pin = policy.pin(address)
     if new is not None and pin is not None:
-        signed = _signed_by(new)
+        signed = signed_by(new)
         if signed is None or pin.permits(signed):
             return None
         return SigningObjection(SigningProblem.NOT_PINNED, _pin_words(pin, signed), policy.file, pin.line)
@@ -438,7 +438,7 @@ def _accepted(facts: ReleaseFacts | None) -> Authentication | None:
     return judged if is_accepted else None
 
 
-def _signed_by(release: ReleaseFacts) -> str | None:
+def signed_by(release: ReleaseFacts) -> str | None:
     """The fingerprint of the key that signs a release, "" if none does; None if that is unknown or it is refused.
 
     A valid signature counts even if the tool crashes after checking it, since such a release can be locked.
