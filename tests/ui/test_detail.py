@@ -263,6 +263,28 @@ def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
     assert lines.startswith("--- /dev/null")
 
 
+def test_the_diff_of_several_roots_names_them_and_begins_with_the_worst(samples: Samples) -> None:
+    harmless = samples.change()
+    assert harmless.new is not None
+    edited = replace(
+        harmless,
+        id="e" * 32,
+        new=replace(harmless.new, hashes=(*harmless.new.hashes, "h1:edited=")),
+        findings=(samples.finding("LK002", Severity.BLOCK),),
+    )
+    roots = [samples.root(f"live/{name}", [harmless]) for name in ("a", "b", "c", "d")]
+    review = samples.review(*roots, samples.root("live/z", [edited]))
+    (group,) = (node for section in outline(review, Grouping.ROOT) for node in section.children)
+    lines = [line.text for line in row_diff_lines(group)]
+    heads = ["In live/z", "The same in 4 roots: live/a, live/b, live/c and 1 more"]
+    assert [text for text in lines if text.startswith(("In ", "The same"))] == heads
+    assert [index for index, text in enumerate(lines) if "h1:edited=" in text] < [lines.index(heads[1])]
+    assert [text for text in lines if text.startswith("+++")] == [
+        f"+++ b/live/{name}/.terraform.lock.hcl" for name in "za"
+    ]
+    assert texts(row_diff_lines(group.children[0])).startswith("--- "), "one root needs no lead"
+
+
 def test_a_hunk_names_its_provider(samples: Samples) -> None:
     review = samples.review(
         samples.root("r", [samples.change("acme/a", "1.0.0", "1.0.0", kind=ChangeKind.REPLACED_HASHES)])

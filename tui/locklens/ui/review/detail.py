@@ -12,6 +12,7 @@ from locklens.hashes import count_by_scheme
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.diffs import entries_bytes, file_diff_lines, part_diff_lines
 from locklens.policy import POLICY_FILE
+from locklens.review.model import severity_rank, worst
 from locklens.review.reports import (
     file_note,
     folder_before,
@@ -33,7 +34,7 @@ from locklens.review.reports.evidence_lines import (
 )
 from locklens.review.reports.lock_lines import signer_change_lines
 from locklens.review.rules.catalogue import RULES, RuleWording, wording_of
-from locklens.text import counted
+from locklens.text import counted, listing
 from locklens.ui.clipboard import change_copied, finding_copied
 from locklens.ui.phrases import kind_in_short, what_happened
 from locklens.ui.review.outline import ConflictPair, Node, NodeKind, RootChange
@@ -41,7 +42,7 @@ from locklens.ui.review.rows import constraints_of, own_words, row_differences, 
 from locklens.ui.shell.bars import note_section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from locklens.policy import Policy
     from locklens.project.configuration import Configuration
@@ -183,11 +184,16 @@ def _member_lines(node: Node, unlike: tuple[str, ...], *, is_asking: bool) -> It
 
 
 def _variants(node: Node) -> list[list[RootChange]]:
-    """The changes of a group by their ids: those of one group may differ in h1 and constraints."""
+    """The changes of a group by their ids, the worst first: those of one group may differ in h1 and constraints."""
     found: dict[str, list[RootChange]] = {}
     for subject in node.subjects:
         found.setdefault(subject.change.id, []).append(subject)
-    return list(found.values())
+    return sorted(found.values(), key=_rank)
+
+
+def _rank(subjects: Iterable[RootChange]) -> int:
+    """The order of some changes by their worst finding that counts."""
+    return severity_rank(worst(tuple(finding for subject in subjects for finding in subject.change.findings)))
 
 
 def one_of_each_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -499,7 +505,10 @@ def has_diff(node: Node) -> bool:
 
 
 def row_diff_lines(node: Node) -> tuple[Line, ...]:
-    """Return the diff of a row's changes; () without differences."""
+    """Return the diff of a row's changes; () without differences.
+
+    The same diff in several roots is shown once, with their names, and the one with the worst findings first.
+    """
     if node.root is not None and node.change is None and node.pair is None:
         root = node.root
         conflict = root.new.conflict
@@ -507,22 +516,35 @@ def row_diff_lines(node: Node) -> tuple[Line, ...]:
             # The index has both sides and no file that the old side could be compared with.
             return tuple(part_diff_lines(_both_sides(root), conflict.ours.data, conflict.theirs.data))
         return tuple(file_diff_lines(root.lock_file, root.old.data, root.new.data))
-    subjects = node.subjects[:1] if node.kind is NodeKind.GROUP else node.subjects
     if node.pair is not None and node.root is not None:
         ours, theirs = entries_bytes([node.pair.ours]), entries_bytes([node.pair.theirs])
         return tuple(part_diff_lines(_both_sides(node.root), ours, theirs))
-    by_file: dict[tuple[str, str], list[RootChange]] = {}
-    for subject in subjects:
-        by_file.setdefault(_file_names(subject.root), []).append(subject)
-    return tuple(
-        line
-        for names, changed in by_file.items()
-        for line in part_diff_lines(
-            names,
-            entries_bytes(subject.change.old for subject in changed),
-            entries_bytes(subject.change.new for subject in changed),
-        )
-    )
+    by_file: dict[str, list[RootChange]] = {}
+    for subject in node.subjects:
+        by_file.setdefault(subject.root.lock_file, []).append(subject)
+    alike: dict[tuple[bytes, bytes, bool, bool], list[list[RootChange]]] = {}
+    for changed in by_file.values():
+        old, new = (entries_bytes(getattr(one.change, side) for one in changed) for side in ("old", "new"))
+        if old != new:
+            root = changed[0].root
+            alike.setdefault((old, new, root.old.exists, root.new.exists), []).append(changed)
+    return tuple(_diffs_of_roots(alike))
+
+
+def _diffs_of_roots(alike: Mapping[tuple[bytes, bytes, bool, bool], list[list[RootChange]]]) -> Iterator[Line]:
+    """Each different diff, below the names of its roots where there are several of the row."""
+    is_single = sum(map(len, alike.values())) == 1
+    for (old, new, *_), files in sorted(alike.items(), key=lambda one: min(map(_rank, one[1]))):
+        roots = [changed[0].root for changed in files]
+        if not is_single:
+            names = listing([root.path or "." for root in roots], _ROOTS_NAMED)
+            lead = f"The same in {len(roots)} roots: " if len(roots) > 1 else "In "
+            yield line(Span(lead, Role.DIM), Span(names, Role.PLACE), hanging=2)
+        yield from part_diff_lines(_file_names(roots[0]), old, new)
+
+
+_ROOTS_NAMED = 3
+"""Roots with the same diff that are named."""
 
 
 def _file_names(root: RootReview) -> tuple[str, str]:
