@@ -183,6 +183,14 @@ class PastEntry(Struct, frozen=True):
         return self.entry is not None and str(self.entry.version) == str(version)
 
 
+class FileOfTool(Struct, frozen=True):
+    """The lock file of a commit that a tool wrote, by its name, with the entries."""
+
+    commit: str
+    tool: str
+    entries: tuple[LockEntry, ...]
+
+
 def locked_states(past: Iterable[PastEntry]) -> list[tuple[str, LockEntry]]:
     """Return the commits of those states that lock the provider, each with the entry."""
     return [(one.commit, one.entry) for one in past if one.entry is not None]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.addresses import ProviderAddress
-    from locklens.doctor import ElsewhereEntry, PastEntry
+    from locklens.doctor import ElsewhereEntry, FileOfTool, PastEntry
     from locklens.lockfile import LockEntry
 
 SECONDS = len("2026-01-01T00:00:00")
@@ -34,6 +34,8 @@ class EntryHistory(Struct, frozen=True):
             which git tells none are left out.
         tool_commit: The commit that locks the provider in the other tool's registry, if the last change of the lock
             file took that entry away, committed or not; else "".
+        before_tool: The lock file before another tool wrote it in its last change, committed or not, if one tool wrote
+            it in each commit until then; None for another past.
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
             commit that is no later; None without one.
         logged: The time of the log, ISO 8601 in UTC, or a later one; "" if none is known.
@@ -72,6 +74,7 @@ class EntryHistory(Struct, frozen=True):
     before_loss: tuple[PastEntry, ...] = ()
     first_of_sides: Mapping[tuple[ProviderAddress, str], PastEntry] = {}
     tool_commit: str = ""
+    before_tool: FileOfTool | None = None
     locked_before: frozenset[ProviderAddress] | None = None
     logged: str = ""
     had_other_providers: bool = False

@@ -9,17 +9,19 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
 from locklens.doctor import may_read
+from locklens.doctor.affected import excluding
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import TrustCost
 from locklens.doctor.past_remedies import changes_since, fix_entry, restored_file
 from locklens.doctor.remedies import run_again
 from locklens.doctor.version_remedies import upgrade
-from locklens.text import counted, listing
+from locklens.text import clauses, counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from locklens.dialect import Dialect
+    from locklens.doctor import FileOfTool
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Remedy
@@ -40,6 +42,9 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         yield restored_file(x, x.history.tool_commit)
         return
     if writer is not None and x.incident.tool not in {None, writer.name} and may_read(writer, x.root, x.configuration):
+        if (before := _before_writer(x)) is not None:
+            excluded, whole = list(excluding(x, before.entries)), restored_file(x, before.commit)
+            yield replace(whole, note=clauses(whole.note, *excluded, one.then_commit), is_partial=bool(excluded))
         title = f"Use {writer.product}, which wrote the lock file"
         as_writer = replace(one, examined=replace(x, incident=replace(x.incident, tool=writer.name)))
         is_locked = x.entry is None or x.is_taken_over or x.entry.address.host == writer.default_host
@@ -78,9 +83,18 @@ def _unread(x: Examined, writer: Dialect) -> str:
     return f"{writer.product} does not read {unread}" if unread and x.message.kind in _OF_WRONG_TOOL else ""
 
 
+def _before_writer(x: Examined) -> FileOfTool | None:
+    """Return the lock file of the tool that ran, which wrote it until the last change; None where that is not so."""
+    before = x.history.before_tool
+    is_of_run = before is not None and before.tool == x.incident.tool and x.message.kind in _OF_WRONG_TOOL
+    return before if is_of_run and not x.fitting else None
+
+
 def _doubt(x: Examined, writer: Dialect) -> str:
     """Return that the repository is of the tool that ran, and not of the lock file's, in a clause; "" for nothing."""
     ran = DIALECTS.get(x.incident.tool or "", x.tool)
+    if (before := _before_writer(x)) is not None:
+        return f"{ran.product} wrote the lock file in each commit until {before.commit[:12]}"
     if x.message.kind not in _OF_WRONG_TOOL:
         return ""
     if x.tools_elsewhere.get(writer.name) or not (number := x.tools_elsewhere.get(ran.name)):

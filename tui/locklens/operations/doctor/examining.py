@@ -228,6 +228,7 @@ class Examiner:
             before_loss=history.before_loss(lock) if is_repaired or is_lost else (),
             first_of_sides=dict(self._first_of_sides(one)),
             tool_commit=self._tool_commit(one),
+            before_tool=history.before_tool(lock),
             locked_before=self.changed.locked_before(lock),
             logged=self._request.logged,
             had_other_providers=history.had_other_providers(lock),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from locklens.dialect import twin_of
-from locklens.doctor import PastEntry
+from locklens.doctor import FileOfTool, PastEntry
 from locklens.doctor.history import SECONDS
 from locklens.doctor.model import Onset
 from locklens.hashes import count_by_scheme, packages_of
@@ -150,6 +150,15 @@ class LockHistory:
         states = enumerate(self._locks(lock_path))
         found = ((one.commit, later, one.lock) for later, one in states if address in one.lock.by_address)
         return next(found, ("", 0, LockFile.absent(lock_path)))
+
+    def before_tool(self, lock: LockFile) -> FileOfTool | None:
+        """Return a lock file before another tool wrote it in its last change, if one wrote it until then; else None."""
+        locks = self._locks(lock.path)
+        before = locks[1:] if locks and locks[0].lock.writer is lock.writer else locks
+        writers = {one.lock.writer for one in before}
+        if not before or lock.writer is None or len(writers) > 1 or (tool := writers.pop()) in {None, lock.writer}:
+            return None
+        return FileOfTool(before[0].commit, tool.name, before[0].lock.entries)
 
     def lock_files(self, lock_path: str) -> list[LockFile]:
         """Return a lock file as each of its commits has it, the newest first."""
