@@ -523,6 +523,23 @@ async def test_restore_on_a_lock_file_that_cannot_be_parsed_restores_it(opening:
     assert git(top, "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("row", ["LK019", "hashicorp/aws"])
+async def test_restore_on_a_lock_file_of_which_a_part_can_be_read_restores_it_too(
+    opening: Opening, top: Path, row: str
+) -> None:
+    git(top, "checkout", "-q", ".")
+    lowered = (top / "b" / LOCK).read_bytes().replace(b"5.86.1", b"5.84.0")
+    (top / "b" / LOCK).write_bytes(lowered + lowered[lowered.rindex(b"provider ") :])
+    async with opening() as on:
+        await on.go_to(row)
+        await on.press("R")
+        await on.ready()
+        assert "b: the whole file would be restored, since it could not be parsed" in on.plan
+        await on.press("enter")
+        await until(on, lambda: "wrote 1 file" in on.status)
+    assert git(top, "status", "--porcelain") == ""
+
+
 async def test_entries_of_which_nothing_is_known_are_not_counted_as_lacking_a_platform(opening: Opening) -> None:
     async with opening() as on:
         on.app.push_screen(platforms_form({"darwin_arm64": 1, "linux_amd64": 3}, {"linux_amd64"}, 3))

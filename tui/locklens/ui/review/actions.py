@@ -90,8 +90,9 @@ def accepting(node: Node | None, review: Review, top: Path, rules: Iterable[str]
 def restorable(node: Node | None) -> dict[str, list[str]]:
     """Return the providers that are restored on a row, by root; of a finding about a lock file, all that changed in it.
 
-    Where only lines outside of its entries changed, such as the header, these are all of its providers. Roots that the
-    base's lock file cannot be restored in are left out.
+    Where only lines outside of its entries changed, such as the header, these are all of its providers; so on any row
+    of a file that cannot be parsed, which is restored as a whole or not at all. Roots that the base's lock file cannot
+    be restored in are left out.
     """
     if node is None:
         return {}
@@ -99,13 +100,22 @@ def restorable(node: Node | None) -> dict[str, list[str]]:
     subjects = node.subjects if root is None else tuple(RootChange(root, change) for change in root.changes)
     names: dict[str, list[str]] = {}
     for subject in subjects:
-        change, host = subject.change, subject.root.tool.default_host
-        if change.kind is not ChangeKind.UNCHANGED and not _no_restoring(subject.root):
-            moved = [change.moved_from.short(host)] if change.moved_from is not None else []
-            names.setdefault(subject.root.path, []).extend([provider_name(subject), *moved])
+        change, within = subject.change, subject.root
+        if change.kind is ChangeKind.UNCHANGED or _no_restoring(within):
+            continue
+        if within.new.problems and within.new.conflict is None:
+            names[within.path] = _all_locked(within)
+            continue
+        moved = [change.moved_from.short(within.tool.default_host)] if change.moved_from is not None else []
+        names.setdefault(within.path, []).extend([provider_name(subject), *moved])
     if root is not None and not names and root.is_rewritten and root.old.exists and not _no_restoring(root):
-        names[root.path] = [one.short(root.tool.default_host) for one in {**root.old.by_address, **root.new.by_address}]
+        names[root.path] = _all_locked(root)
     return names
+
+
+def _all_locked(root: RootReview) -> list[str]:
+    """The providers of both sides of a root."""
+    return [one.short(root.tool.default_host) for one in {**root.old.by_address, **root.new.by_address}]
 
 
 def _no_restoring(root: RootReview) -> str:
