@@ -1124,6 +1124,45 @@ def test_where_the_repository_speaks_for_the_tool_that_ran_the_other_one_follows
     assert len(fixes) == 2
 
 
+@pytest.mark.parametrize("is_committed", [False, True], ids=["edited", "committed"])
+@pytest.mark.parametrize("command", ["init -lockfile=readonly", "plan", "apply"])
+def test_a_lock_file_that_the_other_tool_wrote_once_is_restored_before_that_tool_is_used(
+    command: str, both: Path, doctor: Any, *, is_committed: bool
+) -> None:
+    """Not where that tool wrote it twice, as after a move of the root to it, nor for an entry that is excluded now."""
+    lock = both / "live/opentofu/.terraform.lock.hcl"
+    older = lock_file(replace(OF_OPENTOFU, version="3.6.2"), dialect=OPENTOFU)
+    for text in (older, lock_file(OF_OPENTOFU, dialect=OPENTOFU)):
+        lock.write_bytes(text)
+        git(both, "add", "--all")
+        git(both, "commit", "-qm", "by tofu")
+    commit = git(both, "rev-parse", "HEAD")[:12]
+    lock.write_bytes(lock_file(RANDOM))
+    if is_committed:
+        git(both, "commit", "-qam", "by terraform")
+    said = f"{ABSENT.format(TERRAFORM_HOST)}{NEXT}" if command == "apply" else _refused(command, OPENTOFU_HOST, "tofu")
+    (both / "ci.log").write_text(f"$ tofu -chdir=live/opentofu {command}\n{said}", "utf-8")
+
+    def fixes() -> list[tuple[str, str]]:
+        found = [(one["id"], one["note"] or "") for one in doctor(both, "ci.log")["remedies"]]
+        return [one for one in found if one[0] in {"restore-file", "use-tool"}]
+
+    until = f"OpenTofu wrote the lock file in each commit until {commit}"
+    lost = "all that was changed in the file since then is lost"
+    whole = ("restore-file", f"{lost}; then commit the lock file")
+    assert fixes() == [whole, ("use-tool", until)]
+    commands = [one["command"] for one in doctor(both, "ci.log")["remedies"]]
+    place = commands.index(f"git restore -s {commit} -- live/opentofu/.terraform.lock.hcl")
+    assert place == 0 or command == "apply", "to install what is not installed comes first"
+    (both / "live/opentofu/main.tf").write_text(requires(("hashicorp/random", "~> 3.5.0")), "utf-8")
+    assert "init fails with hashicorp/random 3.6.3" in dict(fixes())["restore-file"]
+    lock.write_bytes(lock.read_bytes() + b"# again\n")
+    git(both, "commit", "-qam", "by terraform, again")
+    lock.write_bytes(lock_file(RANDOM))
+    git(both, "commit", "-q", "--allow-empty", "-am", "and again")
+    assert [name for name, _ in fixes()] == ["use-tool"]
+
+
 @pytest.mark.parametrize(("root", "host", "ran", "fixes"), [
     ("live/a-terraform", TERRAFORM_HOST, "tofu", [
         ("locklens upgrade hashicorp/random --tool opentofu --root=live/a-terraform", False),

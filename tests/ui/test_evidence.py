@@ -58,7 +58,7 @@ def with_proofs(change: Change, *proofs: Proof, platform: str | None = None, **m
 
 
 def h1(number: int, proof: Proof, platform: str | None = None) -> HashFact:
-    return HashFact(f"h1:{number:043}=", platform, proof)
+    return HashFact(f"h1:{number:042}0=", platform, proof)
 
 
 def test_a_row_says_how_many_hashes_are_not_verified(samples: Samples) -> None:
