@@ -238,6 +238,33 @@ def test_a_preview_is_a_diff_that_does_what_the_command_does(run: Run, top: Path
     assert applied == {name: (top / "a" / name).read_bytes() for name in ("main.tf", LOCK)}
 
 
+def test_a_preview_in_a_folder_is_for_that_folder_and_names_what_is_outside(
+    run: Run, top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("upgrade", "demo=1.5.0", "--edit-constraints", "--dry-run")
+    monkeypatch.chdir(top / "a")
+    status, out, err = run(*words)
+    assert (status, "outside of this folder" in err) == (0, False)
+    (tmp_path / "diff").write_text(out)
+    git(top / "a", "apply", str(tmp_path / "diff"))
+    assert git(top, "status", "--short").split() == ["M", f"a/{LOCK}", "M", "a/main.tf"]
+    git(top, "checkout", ".")
+    (top / "m").mkdir()
+    (top / "a/main.tf").rename(top / "m/main.tf")
+    (top / "a/main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
+    status, out, err = run(*words)
+    assert "outside of this folder, and `git apply` refuses it here" in " ".join(err.split())
+    assert "+++ b/../m/main.tf\n" in out
+    (tmp_path / "diff").write_text(out)
+    before = (top / "a" / LOCK).read_bytes()
+    applied = subprocess.run(["git", "apply", str(tmp_path / "diff")], cwd=top / "a", capture_output=True, check=False)
+    assert (applied.returncode != 0, (top / "a" / LOCK).read_bytes()) == (True, before)
+    monkeypatch.chdir(top)
+    (tmp_path / "diff").write_text(run(*words, "--root", "a")[1])
+    git(top, "apply", str(tmp_path / "diff"))
+    assert (top / "a" / LOCK).read_bytes() != before
+
+
 def test_upgrade_as_events(run: Run, top: Path) -> None:
     status, out, err = run("upgrade", "demo=1.5.0", "random", "--edit-constraints", "--root=a", "--json")
     assert (status, err) == (0, "")

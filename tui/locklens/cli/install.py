@@ -296,7 +296,8 @@ def _concluded(
     """Report the result of a root, in words or as the diff of its lock file, and return its exit status."""
     progress.conclude(outcome)
     if not options.json and options.dry_run:
-        put_patch([outcome.planned] if outcome.planned is not None else [])
+        if outcome.planned is not None and outcome.top is not None:
+            put_patch([outcome.planned], outcome.top)
     elif not options.json:
         put(page(words(outcome).splitlines()))
     return FINDINGS if outcome.has_failed else DONE

@@ -321,7 +321,7 @@ class _Text:
             tell([*(failed.line for failed in failures), *([f"hint: {hint}"] if hint else [])])
 
     def previewed(self, plan: Plan) -> None:
-        put_patch(plan.proposal.files)
+        put_patch(plan.proposal.files, plan.proposal.top)
         tell([NOT_WRITTEN])
 
     def failed(self, error: LockLensError) -> None:

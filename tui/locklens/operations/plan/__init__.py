@@ -101,6 +101,7 @@ class RootResult(Struct, frozen=True):
         before: The lock file's bytes, b"" where there was none.
         after: The new bytes, written or not; None where the run failed before they were known.
         planned: The planned lock file; None where it is unchanged.
+        top: The folder that its path is relative to; None where it is unchanged.
         checked: Which of its entries were compared with releases, as a clause; "" if the run failed.
         is_unchecked: True if it has entries and none of them was compared.
         is_generated: True if another tool generates its configuration, or a part of it.
@@ -115,6 +116,7 @@ class RootResult(Struct, frozen=True):
     before: bytes = b""
     after: bytes | None = None
     planned: PlannedFile | None = None
+    top: Path | None = None
     is_written: bool = False
     checked: str = ""
     is_unchecked: bool = False
@@ -242,13 +244,13 @@ class PlannedFile(Struct, frozen=True):
     new: bytes | None
     is_tools: bool = False
 
-    def diff(self) -> str:
+    def diff(self, name: str = "") -> str:
         """Return the change as a diff that `git apply` takes; see `locklens.operations.plan.diffs.patch`."""
-        return diffs.patch(self.path, self.old, self.new)
+        return diffs.patch(self.path, self.old, self.new, name)
 
-    def diff_lines(self) -> list[str]:
-        """Return the change as the lines of a diff, to read."""
-        return diffs.diff_lines(self.path, self.old, self.new)
+    def diff_lines(self, name: str = "") -> list[str]:
+        """Return the change as the lines of a diff, to read; `name` is that of `diff`."""
+        return diffs.diff_lines(self.path, self.old, self.new, name)
 
 
 class FileChanges(Struct, frozen=True):

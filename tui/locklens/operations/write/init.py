@@ -189,6 +189,7 @@ class _Initialising:
             before=root.lock.data,
             after=data,
             planned=planned,
+            top=top,
             is_written=is_written,
             diagnostics=tuple(diagnostics),
             notes=(

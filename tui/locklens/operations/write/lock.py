@@ -204,6 +204,7 @@ class _Locking:
                 before=root.lock.data,
                 after=data,
                 planned=planned_lock(root, path, data) if data != root.lock.data else None,
+                top=draft.top,
                 checked=checked,
                 is_unchecked=is_unchecked,
                 is_generated=root.configuration.generator != "",
