@@ -392,6 +392,30 @@ def test_a_pin_of_its_own_passes_no_key_and_one_of_the_base_does(repository: Rep
     assert (status, "LK010" in findings(document)) == (0, False)
 
 
+def test_the_new_key_of_a_pinned_namespace_counts_by_the_steps_of_its_advice(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, before = other_signer(repository), publisher("acme").key.fingerprint
+    repository.commit_to_main(pinning(before))
+    assert main(["review", "main", "--merge-base", "--format", "text", "--no-cache"], lambda *_: 0) == 1
+    advice = " ".join(capsys.readouterr().out.split()).partition("what to do about LK010")[2]
+    assert "With the branch checked out, T on Signers or `locklens keys trust" in advice
+    assert "commit locklens.toml alone on the base" in advice
+    trust = ["keys", "trust", "acme", "--key", key, "--by", "Ann", "--no-cache"]
+    git(repository.top, "checkout", "-q", "main")
+    assert main(trust, lambda *_: 0) == 2
+    assert "a key of another branch is pinned with that branch checked out" in " ".join(capsys.readouterr().err.split())
+    git(repository.top, "checkout", "-q", "pr")
+    assert main(trust, lambda *_: 0) == 0
+    repository.commit()
+    git(repository.top, "checkout", "-q", "main")
+    git(repository.top, "checkout", "-q", "pr", "--", POLICY_FILE)
+    repository.commit()
+    git(repository.top, "checkout", "-q", "pr")
+    status, document = repository.review()
+    assert (status, "LK010" in findings(document)) == (0, False)
+
+
 def test_a_pin_that_is_due_is_named_and_an_unsigned_release_contradicts_it(repository: Repository) -> None:
     key = other_signer(repository)
     repository.commit_to_main(pinning(key, "review_by = 2020-01-01\n"))

@@ -351,7 +351,14 @@ _ALL = (
                 "It is not known which key signed what was locked: the old version has other packages now",
                 "`locklens doctor` tells whether the old hashes were edited or the old version was published again. "
                 "Compare the key with those of other versions of the provider, and ask the publisher.",
-            )
+            ),
+            "pinned": RuleWording(
+                "Not signed by a pinned key: it may not be the publisher's",
+                "Keep the old version until the publisher has confirmed the new key. Then add it to the pin in the "
+                "base's locklens.toml, which alone counts. With the branch checked out, T on Signers or `locklens keys "
+                "trust NAMESPACE --key FINGERPRINT` (repeat --key for each key that stays valid) writes the pin: "
+                "commit locklens.toml alone on the base, then review again. Or accept the finding (`locklens accept`).",
+            ),
         },
     ),
     Rule(

@@ -179,7 +179,7 @@ def _other_signer(case: Case, policy: Policy) -> Iterator[Verdict]:
     if objection is None:
         return
     if objection.problem is SigningProblem.NOT_PINNED:
-        yield Verdict(f"{objection.words} ({objection.place})", severity=Severity.BLOCK)
+        yield Verdict(f"{objection.words} ({objection.place})", severity=Severity.BLOCK, case="pinned")
     was, now = _known_key(old) if old is not None else None, _known_key(case.new)
     if objection.problem is SigningProblem.OTHER_KEY and old is not None and was is not None and now is not None:
         if case.is_old_another:
