@@ -233,7 +233,7 @@ def test_no_version_whose_signer_cannot_be_looked_up_is_eligible(
 def test_the_cooldown_counts_without_a_version(upgrade: Run, top: Path) -> None:
     status, out, err = upgrade("other", "--root", "a")
     assert (status, out) == (0, "nothing was changed\n")
-    assert "a: acme/other: kept at 1.0.0; held back: 1.1.0 by cooldown 7 d (2 d old)\n" in err
+    assert "a: acme/other: kept at 1.0.0; 1.1.0 is held back: cooldown 7 d (2 d old)\n" in err
     status, out, err = upgrade("other", "--root", "a", "--ignore-cooldown")
     assert (status, out) == (0, "a: acme/other 1.0.0 -> 1.1.0\nwrote a/.terraform.lock.hcl\n")
     assert err.startswith("warning: the policy's cooldown of 7 days is ignored (--ignore-cooldown)\n")

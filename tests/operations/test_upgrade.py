@@ -321,7 +321,7 @@ def test_constraints_that_cannot_hold_together(top: Path) -> None:
 def test_why_nothing_newer(top: Path) -> None:
     lay(top, TWO | {LOCK: [entry("aws", "5.2.0"), entry("tls", "4.2.0")]})
     assert remarks(planned(top, Shelf(OFFERED))) == [
-        f"aws: kept at 5.2.0; held back: 6.1.0-beta1 by {PIN}, pre-release (needs an exact constraint); 6.0.0 by {PIN}",
+        f"aws: kept at 5.2.0; 6.1.0-beta1 is held back: {PIN}, pre-release (needs an exact constraint); 6.0.0 is held back: {PIN}",
         "tls: no version newer than 4.2.0 is listed",
     ]
     assert remarks(planned(top, Shelf(OFFERED), "aws=5.2.0")) == ["aws: already locked at 5.2.0"]
@@ -349,7 +349,7 @@ def test_the_cooldown_counts_where_no_version_is_named(top: Path, edits: bool) -
     shelf.days = {"5.1.0": 9, "5.2.0": 2, "6.0.0": 3}
     plan = planned(top, shelf, policy=Policy(cooldown=7), edits_constraints=edits)
     assert [str(change.new.version) for change in plan.changes if change.new] == ["5.1.0"]
-    assert remarks(plan) == ["aws: 5.2.0 is held back by cooldown 7 d (2 d old); --ignore-cooldown selects it"]
+    assert remarks(plan) == ["aws: 5.2.0 is held back: cooldown 7 d (2 d old); --ignore-cooldown selects it"]
     without = planned(top, shelf, ignores_cooldown=True)
     assert [str(change.new.version) for change in without.changes if change.new] == ["5.2.0"]
     assert without.proposal.command == "locklens upgrade --ignore-cooldown"
@@ -388,7 +388,7 @@ def test_a_cooldown_that_holds_everything_back(top: Path) -> None:
     shelf.days = {"5.1.0": 90, "5.2.0": 2}
     plan = planned(top, shelf, policy=Policy(cooldown=7))
     assert not plan.changes
-    assert remarks(plan) == ["aws: kept at 5.1.0; held back: 5.2.0 by cooldown 7 d (2 d old)"]
+    assert remarks(plan) == ["aws: kept at 5.1.0; 5.2.0 is held back: cooldown 7 d (2 d old)"]
     lay(top, {LOCK: [entry("aws", "4.0.0", "~> 5.0")]})
     shelf.days = {"5.1.0": 1, "5.2.0": 1}
     (failed,) = planned(top, shelf, policy=Policy(cooldown=7)).failures
@@ -836,8 +836,13 @@ def test_the_allow_list_holds_back_where_no_version_is_named(top: Path) -> None:
     plan = planned(top, shelf, "aws", policy=policy)
     assert (plan.changes, failures(plan)) == ((), [])
     (remark,) = remarks(plan)
-    assert remark.startswith("aws: kept at 5.1.0; held back: ")
+    assert remark.startswith("aws: kept at 5.1.0; 6.1.0-beta1 is held back: ")
     assert "not on the allow list" in remark
+    lay(top, {LOCK: [entry("aws", "5.0.0", "~> 5.0")]})
+    passed = planned(top, shelf, "aws", policy=policy)
+    assert [str(change.new.version) for change in passed.changes if change.new] == ["5.1.0"]
+    assert remarks(passed) == ["aws: 5.2.0 is held back: not on the allow list"]
+    lay(top, TWO)
     named = planned(top, shelf, "aws=5.2.0", policy=policy)
     assert [str(change.new.version) for change in named.changes if change.new] == ["5.2.0"]
     assert remarks(named) == ["aws: 5.2.0 is not on the allow list of the policy (LK022)"]

@@ -465,7 +465,7 @@ async def test_rows_are_laid_out_for_the_width_they_are_painted_at(repository: R
 async def test_reading(repository: Review, opened: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     async with opened(repository) as on:
         await on.press("y")
-        assert "copy: this row has no text without a path" in on.lines[-2]
+        assert "copy: this row has nothing to copy" in on.lines[-2]
         await on.choose("acme/demo")
         await on.press("y")
         assert on.app.clipboard == "'registry.terraform.io/acme/demo 1.0.0'"

@@ -627,7 +627,7 @@ async def test_handing_out(opening: Opening, tmp_path: Path, monkeypatch: pytest
         await on.press("o")
         assert "release page: no provider on this row" in on.status
         await on.press("y")
-        assert "copy: this row has no text without a path" in on.status
+        assert "copy: this row has nothing to copy" in on.status
         await on.choose("c")
         await on.press("e")
         assert "c/lock.hcl is not in the work tree" in on.status

@@ -589,6 +589,23 @@ def test_a_write_ends_the_steps_of_a_provider_but_for_selected_roots() -> None:
     assert [(pick.root, str(pick.version)) for pick in after.picks] == [("b", "1.1.0")]
 
 
+def test_versions_that_are_not_allowed_are_named_beside_that() -> None:
+    some = offer("1.0.0:90 1.1.0:60 1.2.0:40 1.3.0:2", ">= 1.0", root="a")
+    policy = parse_policy(b'allow = ["registry.terraform.io/acme/x < 1.1"]', "locklens.toml")
+    of = UpgradeSelection(terms=UpgradePolicy(policy)).with_offers(CandidateTable((some,)))
+    assert "NEWER        1.1.0 to 1.3.0 (3 versions)  held back: not on the allow list" in text(
+        upgrade_lines(rows(of)[1], of)
+    )
+
+
+def test_a_step_that_finds_no_version_names_the_key_that_says_why() -> None:
+    guarded = offer("1.0.0:90 2.0.0:40", "~> 1.0", root="a")
+    guarded = replace(guarded, guards={guarded.requirements[0].site: "it is fetched"})
+    of = selection_of(guarded)
+    assert stepped(of, rows(of)[1], 1).words == "no newer version can be selected; x shows why"
+    assert stepped(of, rows(of)[1], -1).words == "no older version can be selected"
+
+
 def test_a_locked_version_that_is_not_allowed_is_named_with_one_that_is() -> None:
     some = offer("1.0.0:90 1.1.0:60 2.0.0:40", ">= 1.0", locked="2.0.0", root="a")
     for allowed, others in (("< 2.0", "1.1.0 is, and in range"), ("> 3.0", "no version in range is")):

@@ -209,7 +209,7 @@ class RowActionsScreen(ExportingScreen):
     def _uncopied_words(self) -> str:
         if self.line is not None:
             return "this line has nothing to copy"
-        return "no row is listed" if self.left.current is None else "this row has no text without a path"
+        return "no row is listed" if self.left.current is None else "this row has nothing to copy"
 
     def action_edit(self) -> None:
         """Open the highlighted line in the editor."""

@@ -157,11 +157,14 @@ def held_version_lines(
         shown.append(_held([choice.version for choice in young], (hold,)))
     others: dict[str, list[Version]] = {}
     for each in offer.choices:
-        if each.holds or terms.is_too_young(each) or not is_beyond(each.version, reached):
+        if each.holds or not is_beyond(each.version, reached):
             continue
-        words = terms.limit.words if terms.is_too_far(offer, each) else terms.doubt_words(offer, each)
-        if words and terms.allows(offer, each):
+        if not terms.allows(offer, each):
+            others.setdefault(NOT_ALLOWED, []).append(each.version)
+        elif not terms.is_too_young(each):
+            words = terms.limit.words if terms.is_too_far(offer, each) else terms.doubt_words(offer, each)
             others.setdefault(words, []).append(each.version)
+    others.pop("", None)
     for words, versions in others.items():
         shown.append(_HeldWords((version_range(versions), Span(f"  {HELD_BACK} {words}", Role.WARN))))
     for blocker in _other_blockers(offer, selection):
@@ -186,9 +189,9 @@ class _HeldWords(NamedTuple):
 
 
 def _other_blockers(offer: UpgradeCandidates, selection: UpgradeSelection) -> list[Blocker]:
-    """The reasons that are no hold of a version: the allow list, and a signer that no warning tells of."""
-    kinds = {BlockerKind.ALLOW_LIST} | ({BlockerKind.SIGNER} if selection.target(offer) is None else set())
-    return [blocker for blocker in blockers(selection, offer) if blocker.kind in kinds]
+    """The reasons that are no hold of a version: a signer that no warning tells of."""
+    untold = blockers(selection, offer) if selection.target(offer) is None else ()
+    return [blocker for blocker in untold if blocker.kind is BlockerKind.SIGNER]
 
 
 def _held(versions: Sequence[Version], holds: Sequence[Hold]) -> _HeldWords:

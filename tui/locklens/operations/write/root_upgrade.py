@@ -18,10 +18,10 @@ from locklens.operations.write.registry_source import EntryPlatforms, RegistrySo
 from locklens.operations.write.root_constraints import RootConstraints
 from locklens.policy import Policy
 from locklens.review.rules.release import SigningProblem, signed_by, signing_objection
-from locklens.selection import Hold, Unselectable
+from locklens.review.why import HELD_BACK, held_words
+from locklens.selection import Hold, Reason, Unselectable
 from locklens.selection.choosing import (
     combined,
-    cooldown_holds,
     explain_selection,
     holds_against,
     newest_of,
@@ -362,9 +362,6 @@ class RootUpgrade:
             return None
         return self._of_known_age(address, selected.version, offered)
 
-    def _young(self, address: ProviderAddress) -> Mapping[Version, Hold]:
-        return cooldown_holds(self._ages.get(address, {}), self._request.cooldown)
-
     def _held(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> Mapping[Version, tuple[Hold, ...]]:
         return policy_holds(self._request.policy, address, offered, self._ages.get(address, {}))
 
@@ -377,14 +374,15 @@ class RootUpgrade:
         return ConfigurationError(words, hint="--ignore-cooldown selects the newest; or name a version")
 
     def _of_known_age(self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]) -> Version:
-        """Return a selected version; warn of its age, and note a newer version that the cooldown holds back."""
-        if address not in self._ages:
-            return version
-        self._warn_of_age(address, version)
-        young, admitted = self._young(address), combined(self._root.configuration.of(address))
-        newer = [one.version for one in offered if one.version in young and one.version.compare(version) > 0]
-        if held := newest(one for one in newer if admitted.admits(one)):
-            self._remark(address, f"{held} is held back by {young[held]}; --ignore-cooldown selects it")
+        """Return a selected version; warn of its age, and note a newer version in range that the policy holds back."""
+        if address in self._ages:
+            self._warn_of_age(address, version)
+        held, admitted = self._held(address, offered), combined(self._root.configuration.of(address))
+        newer = (one for one in held if one.compare(version) > 0 and admitted.admits(one))
+        if best := newest(newer):
+            is_young = any(hold.reason is Reason.COOLDOWN for hold in held[best])
+            way_on = "; --ignore-cooldown selects it" if is_young else ""
+            self._remark(address, f"{best} is {held_words(held[best])}{way_on}")
         return version
 
     def _warn_of_age(self, address: ProviderAddress, version: Version) -> None:
@@ -489,8 +487,8 @@ class RootUpgrade:
         held = [group for group in newer if group.holds]
         if not held:
             return f"no version newer than {entry.version} is listed"
-        reasons = "; ".join(f"{group.newest} by {', '.join(map(str, group.holds))}" for group in held[:2])
-        return f"kept at {entry.version}; held back: {reasons}"
+        reasons = "; ".join(f"{group.newest} is {HELD_BACK} {', '.join(map(str, group.holds))}" for group in held[:2])
+        return f"kept at {entry.version}; {reasons}"
 
 
 def _is_pinned(policy: Policy, address: ProviderAddress, release: ReleaseFacts | None) -> bool:

@@ -162,7 +162,10 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
         if len(unknown) == len(row.offers):
             return Chosen(moved, _why_unknown(unknown[0]))
         known = "known " if unknown else ""
-        return Chosen(moved, f"no {known}{'newer' if by > 0 else 'older'} version can be selected")
+        reached, listed = selection.reached(row.offers), (one.version for each in row.offers for one in each.choices)
+        is_refused = reached is not None and any(one.compare(reached) * by > 0 for one in listed)
+        reason = "; x shows why" if is_refused else ""
+        return Chosen(moved, f"no {known}{'newer' if by > 0 else 'older'} version can be selected{reason}")
     dropped = [offer for offer in row.offers if selection.is_selected(offer) and not moved.is_selected(offer)]
     where = f" in {len(dropped)} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
     reached = moved.reached(row.offers)
