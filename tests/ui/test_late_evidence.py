@@ -493,7 +493,7 @@ async def test_a_registry_that_answers_late(real: Callable[[DemoRegistry], LockL
             assert "1 of 6" in on.text
             detail = "\n".join(line.text for line in on.detail.lines)
             assert "base packages still listed  0 of 5" in detail
-            assert "different key than 1.4.1" in detail
+            assert "different key than the nearest release, 1.4.1" in detail
             assert on.screen.review is not None
             assert "registry.opentofu.org" in "".join(line.text for line in on.screen.facts.lines)
             assert "1 of 2 registries failed" in on.text
