@@ -261,6 +261,22 @@ def test_restore_from_before_the_root_was_moved(top: Path) -> None:
     assert "HEAD has no such file" in failure.sentence
 
 
+def test_restore_says_of_many_moved_roots_once_that_they_were_moved(top: Path) -> None:
+    roots = [f"{number}" for number in range(4)]
+    for root in roots:
+        (top / "old" / root).mkdir(parents=True)
+        (top / "old" / root / ".terraform.lock.hcl").write_bytes(lock(entry("aws", f"1.0.{root}")))
+        (top / "old" / root / "main.tf").write_bytes(requiring("aws") + f"# {root}\n".encode())
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "many")
+    git(top, "mv", "old", "new")
+    for root in roots:
+        (top / "new" / root / ".terraform.lock.hcl").write_bytes(lock(entry("aws", f"2.0.{root}")))
+    plan = restore(Scope(top, tuple(f"new/{root}" for root in roots)), ["aws"])
+    words = "HEAD has its lock file in the folder from where the root was moved"
+    assert [(one.root, one.sentence) for one in plan.remarks] == [(f"new/{root}", words) for root in roots]
+
+
 def test_restore_from_another_revision(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
     git(top, "commit", "-qam", "second")

@@ -204,6 +204,7 @@ def restore(
         for root in draft.roots
     ]
     selected = selected_by_root(providers, roots)
+    moved = [root for root in roots if before[root.path] not in {None, root.lock.path}]
     for root in roots:
         on_root(root.path)
         with draft.attempt(root.path):
@@ -222,7 +223,9 @@ def restore(
             if not _is_replaceable(root.lock, lock, selected[root.path]):
                 require_valid(root.lock, hint=root.merging or (_WHOLE if root.lock.data else ""))
             if path != root.lock.path:
-                draft.note(root.path, f"{visible(revision)} has its lock file at {path}, from where the root was moved")
+                # The same sentence of many roots is shown once.
+                place = f"at {path}, " if len(moved) <= _NAMED else "in the folder "
+                draft.note(root.path, f"{visible(revision)} has its lock file {place}from where the root was moved")
             _restore_root(draft, root, lock, selected[root.path], partial(index.as_checked_out, commit, path))
     sound = [root for root in roots if not draft.has_failed(root.path)]
     warn_of_staged(draft, {root.lock.path: selected[root.path] for root in sound if selected[root.path]})
