@@ -200,6 +200,9 @@ def test_lost_platforms() -> None:
     finding = next(finding for finding in real_change("0010", "local").findings if finding.rule == "LK024")
     assert finding.message.startswith("11 h1 before, 1 now")
     assert "LK024" not in rules(judged(block("1.0.0", H1), block("2.0.0", OTHER_H1)).findings)
+    malformed = judged(block("1.0.0", H1, OTHER_H1), block("2.0.0", "h1:short="))
+    words = "2 h1 before, 0 well-formed now: a cache or an unpacked mirror no longer serves any platform"
+    assert words in [finding.message for finding in malformed.findings]
 
 
 def test_a_version_that_was_edited_by_hand() -> None:

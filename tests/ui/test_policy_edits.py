@@ -218,7 +218,7 @@ async def test_a_key_is_pinned_by_its_last_digits_and_the_pin_dropped(opening: O
         await form(on, "Pin acme to this key")
         assert fingerprint in on.text
         await on.press(*"00000000", "enter")
-        await form(on, "these are not the last digits")
+        await form(on, "00000000 are not the last digits of the key")
         await on.press(*("backspace",) * 8, *fingerprint[-8:].lower(), "enter", *"phoned", "enter", "enter")
         await until(on, on.has_preview)
         await on.ready()
@@ -376,8 +376,8 @@ def test_dates(text: str, words: str) -> None:
         ("4567CDEF 0123ABCD", 2, ""),
         ("0123ABCD", 2, ""),
         ("0123ABC", 2, "of each key to pin"),
-        ("0123ABCD 0123ABCD", 2, "not the last digits"),
-        ("0123ABCD 00000000", 2, "not the last digits"),
+        ("0123ABCD 0123ABCD", 2, "each key once"),
+        ("0123ABCD 00000000", 2, "00000000 are not the last digits of a key listed here"),
     ],
 )
 def test_digits(text: str, keys: int, words: str) -> None:

@@ -127,11 +127,13 @@ def _constraints_changed(change: Change, _: Policy) -> Iterator[Verdict]:
 def _fewer_h1(change: Change, policy: Policy) -> Iterator[Verdict]:
     if not change.old or not change.new:
         return
-    before, after = len(hashes_of_files(change.old.hashes)), len(hashes_of_files(change.new.hashes))
+    now = hashes_of_files(change.new.hashes)
+    before, after = (sum(map(is_well_formed, one)) for one in (hashes_of_files(change.old.hashes), now))
     if before > 1 and after < before:
         used = any(path.needs_h1 for path in policy.install_paths)
-        effect = "a cache or an unpacked mirror no longer serves some platforms"
-        yield Verdict(f"{before} h1 before, {after} now: {effect}", severity=Severity.WARN if used else None)
+        effect = f"a cache or an unpacked mirror no longer serves {'some platforms' if after else 'any platform'}"
+        left = f"{after} well-formed" if after < len(now) else str(after)
+        yield Verdict(f"{before} h1 before, {left} now: {effect}", severity=Severity.WARN if used else None)
 
 
 def _kept_hashes(change: Change, _: Policy) -> Iterator[Verdict]:

@@ -268,18 +268,23 @@ def date_problem(text: str, *, today: date) -> str:
 
 def digits_problem(text: str, *, fingerprints: Sequence[str]) -> str:
     """Return what is wrong with the typed ends of fingerprints; "" where each is that of one key."""
-    typed = "".join(text.split())
-    if not typed or len(typed) % _DIGITS:
+    ends = _typed_ends(text)
+    if not ends or len(ends[-1]) < _DIGITS:
         return f"type {_DIGITS} digits" + (" of each key to pin" if len(fingerprints) > 1 else "")
-    if len(keys_with_ends(text, fingerprints)) * _DIGITS != len(typed):
-        return "these are not the last digits of the key: compare them again"
-    return ""
+    if strange := next((end for end in ends if not keys_with_ends(end, fingerprints)), ""):
+        key = "a key listed here" if len(fingerprints) > 1 else "the key"
+        return f"{strange} are not the last digits of {key}: compare them again"
+    return "type the digits of each key once" if len({*ends}) < len(ends) else ""
+
+
+def _typed_ends(text: str) -> list[str]:
+    typed = "".join(text.split()).upper()
+    return [typed[start : start + _DIGITS] for start in range(0, len(typed), _DIGITS)]
 
 
 def keys_with_ends(text: str, fingerprints: Sequence[str]) -> tuple[str, ...]:
     """Return the fingerprints whose last digits were typed, in any order."""
-    typed = "".join(text.split()).upper()
-    ends = {typed[start : start + _DIGITS] for start in range(0, len(typed), _DIGITS)}
+    ends = _typed_ends(text)
     return tuple(one for one in fingerprints if one[-_DIGITS:].upper() in ends)
 
 
