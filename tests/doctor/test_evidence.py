@@ -1238,20 +1238,29 @@ def test_what_a_network_mirror_lists_may_not_be_comparable(mirrored: Any, doctor
     assert _of(doctor(folder, "--", "live/prod"), "mirror-differs")["verdict"] == "no"
 
 
-def test_a_package_of_another_size_is_downloaded_once_its_platform_is_known(made: Any, doctor: Any) -> None:
+def test_a_package_of_another_size_is_downloaded_for_a_platform_that_is_assumed_or_known(
+    made: Any, doctor: Any
+) -> None:
     rules = (FaultRule(Fault.TAMPERED_PACKAGE, DEMO.provider),)
     folder = made(replace(INCIDENTS["download-damaged"], rules=rules))
     words = "registry response indicates a package of size 287, but received a package of size 288"
     message = ("Failed to install provider", f"Error while installing acme/demo v1.4.2: {words}")
     (folder / "ci.log").write_text(f"Error: {message[0]}\n\n{message[1]}\n", "utf-8")
-    first = doctor(folder, "--prove", "changed", "ci.log")["causes"][0]
+    first = doctor(folder, "ci.log")["causes"][0]
     assert (first["id"], first["verdict"]) == ("download-damaged", "likely")
-    assert first["missing"].startswith("the platform of the machine with the error: --platform OS_ARCH, and what arr")
-    found = doctor(folder, "--prove", "changed", "--platform", "linux_amd64", "ci.log")["causes"]
-    assert [(one["id"], one["verdict"]) for one in found[:2]] == [
-        ("download-damaged", "likely"), ("package-altered", "likely"),
-    ]  # fmt: skip
-    assert "3 of 3 downloads here gave the same other bytes" in found[0]["evidence"]
+    how = "what arrives here: --prove changed downloads it up to three times"
+    assert first["missing"] == f"{how}, for {HERE} unless --platform OS_ARCH names another"
+    assumed = f"; that the failing run was on {HERE} is assumed"
+    for options in ((), ("--platform", OTHER)):
+        found = doctor(folder, "--prove", "changed", *options, "ci.log")["causes"]
+        assert [(one["id"], one["verdict"]) for one in found[:2]] == [
+            ("download-damaged", "likely"), ("package-altered", "likely"),
+        ]  # fmt: skip
+        assert all("3 of 3 downloads here gave the same other bytes" in one["evidence"] for one in found[:2])
+        assert [one["evidence"].endswith(assumed) for one in found[:2]] == [not options, not options]
+    document = doctor(folder, "--prove", "changed", "--platform", "plan9_arm", "ci.log")
+    why = "demo 1.4.2 plan9_arm was not downloaded: no signed list that is known here names it"
+    assert why in document["run"]["notes"]
 
 
 def test_hashes_that_a_registry_reports_are_not_said_to_be_of_the_signed_package(made: Any, doctor: Any) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS
+from locklens.doctor.arrivals import assumed_words
 from locklens.doctor.messages import LOCKLENS, PAGE
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.reasons import CERTIFICATE_FIXES, ON_THE_WAY, SENSELESS, NetworkReason
@@ -275,6 +276,7 @@ def proxy_or_ca(x: Examined) -> Judgement | None:
         title = "something else than a package arrived, like the page of a proxy"
         if is_same:
             return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=title)
+        words = f"{words}{assumed_words(x, x.platform_on_disk)}"
         return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.HERE, title=title)
     if x.message.kind == "archive-checksum":
         missing, title = "the same download without the proxy", "a proxy altered the file"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor.copy_causes import ASK_PLATFORM
+from locklens.doctor.arrivals import assumed_words
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
 from locklens.doctor.lacking_causes import OF_THAT_TIME, missing_sums
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
@@ -323,11 +323,21 @@ def _bad_signature(x: Examined, judged: Authentication | None) -> Judgement:
     return Judgement(_LIKELY, words, missing_sums(x), x.today.as_of, basis=Basis.RUN, title=title)
 
 
+def _of_downloads(x: Examined, judged: Judgement) -> Judgement:
+    """Return what is said of downloads here, with the platform where nothing tells that the failing run was on it."""
+    return replace(judged, evidence=f"{judged.evidence}{assumed_words(x, x.platform_on_disk)}")
+
+
 def download_damaged(x: Examined) -> Judgement | None:
     """Test if the file that arrived is not the release's, also by what arrives here."""
     cause = _of_message(x)
     if cause is None or not x.today.downloads or cause.verdict is _NO:
         return cause
+    return _of_downloads(x, _by_what_arrives(x, cause))
+
+
+def _by_what_arrives(x: Examined, cause: Judgement) -> Judgement:
+    """Return what is said of the file that arrived, with that of downloads here."""
     if x.today.is_page_served:
         return Judgement(_UNKNOWN, f"{cause.evidence}; what arrives here is no zip file", _FROM_THERE, x.today.as_of)
     found = cause.evidence
@@ -384,7 +394,7 @@ def package_altered(x: Examined) -> Judgement | None:
         if same == x.message.arrived:
             words = f"{words}, and they are those of the failing run"
             return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES)
-        return Judgement(_LIKELY, words, as_of=x.today.as_of, basis=Basis.HERE)
+        return _of_downloads(x, Judgement(_LIKELY, words, as_of=x.today.as_of, basis=Basis.HERE))
     if x.today.is_page_served:
         return Judgement(_UNKNOWN, "what arrives here is no zip file, so that no package was compared", _FROM_THERE)
     if x.message.arrived == _EMPTY_FILE:
@@ -395,7 +405,7 @@ def package_altered(x: Examined) -> Judgement | None:
     if x.today.downloads and x.today.downloads[-1] in x.today.listed:
         there = f" ({x.message.arrived[:11]}...)" if x.message.arrived else ""
         words = f"downloaded here, it is the signed package; what the failing run got{there} was not"
-        return Judgement(_UNKNOWN, words, _FROM_THERE, x.today.as_of, basis=Basis.GUESS)
+        return _of_downloads(x, Judgement(_UNKNOWN, words, _FROM_THERE, x.today.as_of, basis=Basis.GUESS))
     words = "the message does not tell an altered package from a damaged download"
     return _with_download(x, Judgement(_UNKNOWN, words, as_of=x.today.as_of, basis=Basis.GUESS))
 
@@ -404,8 +414,9 @@ def _with_download(x: Examined, judged: Judgement) -> Judgement:
     """Return a cause that a download of the package here may tell, where its signed release is known."""
     missing = "what arrives here: --prove changed downloads it up to three times"
     if not x.platform:
-        missing = f"{ASK_PLATFORM}, and {missing}"
-    return replace(judged, missing=missing, is_by_download=x.platform in x.today.platforms and not x.today.is_offline)
+        missing = f"{missing}, for {x.platform_on_disk} unless --platform OS_ARCH names another"
+    is_told = x.platform_on_disk in x.today.platforms and not x.today.is_offline
+    return replace(judged, missing=missing, is_by_download=is_told)
 
 
 def _of_message(x: Examined) -> Judgement | None:

@@ -222,7 +222,7 @@ def _looked_up(
         on_event,
         confirm,
         damaged=[
-            (one.root.tool, entry, x.platform, one.message.hashes)
+            (one.root.tool, entry, x.platform, x.places.machine, one.message.hashes)
             for one, x, entry in locked
             if is_of_download(one.message) and not x.is_of_other_version
         ],

@@ -73,7 +73,7 @@ def look_up_entries(
     on_event: Callable[[ReviewEvent], None],
     confirm: Callable[[ProvingPlanned], bool],
     *,
-    damaged: Sequence[tuple[Dialect, LockEntry, str, tuple[str, ...]]] = (),
+    damaged: Sequence[tuple[Dialect, LockEntry, str, str, tuple[str, ...]]] = (),
     lacked: Sequence[tuple[Dialect, LockEntry, str, Sequence[InstallationMethod]]] = (),
     listed: Sequence[tuple[Dialect, LockEntry, str, Sequence[InstallationMethod]]] = (),
     requested: Sequence[tuple[Dialect, LockEntry, str, bool]] = (),
@@ -81,13 +81,14 @@ def look_up_entries(
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
 
-    Only the hosts of the settings and of the user are asked: a log or a checkout names none. `confirm` is called
-    before anything is downloaded, in this thread. `damaged` are entries whose package did not arrive: each with its
-    platform, "" where only the hashes of the message tell it, and these hashes. `lacked` are entries whose package a
-    mirror on a server did not have, and `listed` those that one may have given: each with its platform, and the mirrors
-    of the settings. `requested` are those whose package the failing run asked a registry for: each with its platform,
-    and whether its file is asked for again, too, of which no more than the beginning is read. Of `unlocked` providers,
-    which are in no lock file, the versions are looked up, and the selected one of them, an entry without hashes.
+    Only the hosts of the settings and of the user are asked: a log or a checkout names none. `confirm` is called before
+    anything is downloaded, in this thread. `damaged` are entries whose package did not arrive: each with its platform,
+    "" where only the hashes of the message tell it, the one that is assumed where they do not, and these hashes.
+    `lacked` are entries whose package a mirror on a server did not have, and `listed` those that one may have given:
+    each with its platform, and the mirrors of the settings. `requested` are those whose package the failing run asked a
+    registry for: each with its platform, and whether its file is asked for again, too, of which no more than the
+    beginning is read. Of `unlocked` providers, which are in no lock file, the versions are looked up, and the selected
+    one of them, an entry without hashes.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -107,7 +108,7 @@ def look_up_entries(
         collector.start(subjects.values())
         list(collector.settled(is_patient=True))
         known = {**lists, **collector.known}
-        platforms = {_key(tool, entry): (platform, hashes) for tool, entry, platform, hashes in damaged}
+        platforms = {_key(one[0], one[1]): one[2:] for one in damaged}
         provable = [subject for key, subject in subjects.items() if key not in platforms]
         if request.prove != "none" and provable:
             from locklens.operations.review.prove import Proving
@@ -121,8 +122,8 @@ def look_up_entries(
             case = settled_case(subject, known, session.cache)
             assert case is not None
             downloads: tuple[str, ...] = ()
-            platform, hashes = platforms.get(key, ("", ()))
-            platform = platform or platform_by_hash(case, hashes)
+            known_one, assumed, hashes = platforms.get(key, ("", "", ()))
+            platform = known_one or platform_by_hash(case, hashes) or assumed
             if platform and request.prove != "none":
                 of = Platform.parse(platform)
                 downloads = downloads_of(session, subject.tool, case, of, confirm, on_event)
@@ -308,6 +309,7 @@ def downloads_of(
     label = f"{address.type} {version} {platform}"
     signed = next((zh for zh, of in case.new.platforms.items() if of == platform), "")
     if not signed:
+        session.note(f"{label} was not downloaded: no signed list that is known here names it")
         return ()
     try:
         source = session.source(address, tool)
