@@ -1305,8 +1305,12 @@ def test_a_run_of_opentofu_lacks_the_providers_whose_version_it_takes_over_and_t
     held = [(one["id"], one["provider"]) for one in document["causes"] if one["verdict"] == "yes"]
     assert held == [(cause, name) for cause in ("other-tool", "not-locked") for name in names]
     fixes = [one for one in document["remedies"] if one["id"] != "use-tool"]
-    assert [one["id"] for one in fixes] == (["restore-entry", "lock"] if was else ["lock"])
-    for fix in fixes:
+    whole = ["restore-file"] if was else []
+    assert [one["id"] for one in fixes] == [*whole, *(["restore-entry"] if was else []), "lock"]
+    if whole:
+        subprocess.run(shlex.split(fixes[0]["command"]), check=True)
+        assert doctor(both, "ci.log")["fixed"]
+    for fix in fixes[len(whole) :]:
         git(both, "checkout", "-q", "--", str(root))
         words = fix["note"].partition(";")[0].removeprefix("a read-only init fails until ")
         prune, _, told = words.partition(" has removed what nothing requires: ")
