@@ -77,6 +77,7 @@ def test_one_change_is_the_same_from_every_side(repo: Path) -> None:
     assert seen(open_git(repo / ROOT, roots=["."])) == expected
     assert seen(files(repo, f"HEAD:{LOCK}", LOCK)) == expected
     assert seen(files(repo / ROOT, f"HEAD:./{LOCK_FILE}", LOCK_FILE)) == expected
+    assert seen(files(repo, f"HEAD:./infra/../{ROOT}/{LOCK_FILE}", f"{ROOT}/{LOCK_FILE}")) == expected
     assert seen(files(repo, "-", LOCK, stdin=lambda: OLD)) == expected
     assert seen(files(repo, f"HEAD:{LOCK}", "-", config=ROOT, stdin=lambda: NEW)) == expected
     git(repo, "add", "-A")

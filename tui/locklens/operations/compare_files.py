@@ -200,7 +200,7 @@ class _Opener:
             raise ConfigurationError("no such file", path=name, hint=f"as a revision: {error}") from error
         if path.startswith(("./", "../")):
             below = path_below_top(os.path.realpath(repository.top), os.path.realpath(self._cwd))
-            path = f"{below}/{path}" if below is not None else path
+            path = f"{below}/{path}" if below else path
         lock = normalise(path)
         if lock is None:
             raise ConfigurationError("the path is outside of the repository", path=name)
