@@ -387,6 +387,21 @@ def test_a_hint_that_several_roots_share_is_printed_once(upgrade: Run, top: Path
     assert (first[0], second[0], hint[0]) == ("error", "error", "hint")
 
 
+def test_a_hint_of_warnings_that_several_roots_share_is_printed_once(upgrade: Run, top: Path) -> None:
+    (top / "locklens.toml").write_text('allow = ["acme/demo < 1.1", "acme/other", "acme/pinned"]\n')
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "less"], cwd=top, check=True)
+    (top / "a" / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.1.0")))
+    shutil.copytree(top / "a", top / "b")
+    status, out, err = upgrade("demo", "--root", "a", "--root", "b")
+    assert (status, out) == (0, "nothing was changed\n")
+    warning = "acme/demo: the locked 1.1.0 is not on the allow list of the policy (LK022)"
+    assert [line for line in err.splitlines() if line.startswith(("warning: ", "hint: "))] == [
+        f"warning: a: {warning}",
+        f"warning: b: {warning}",
+        "hint: `locklens upgrade acme/demo=1.0.0` selects the newest older version in range that the policy accepts",
+    ]
+
+
 def test_a_root_in_which_nothing_can_be_upgraded_is_named(upgrade: Run, top: Path) -> None:
     (top / "a" / LOCK).write_bytes(b"provider {\n")
     found = document(upgrade, "--root", "a", fails=True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -315,10 +313,10 @@ class _Text:
     def planned(self, plan: Plan) -> None:
         if self._is_dry_run:
             tell(plan.dry_run_words)
-        for remark in plan.remarks:
-            tell([remark.line, *([f"hint: {remark.hint}"] if remark.hint else [])])
-        for hint, failures in groupby(plan.failures, attrgetter("hint")):
-            tell([*(failed.line for failed in failures), *([f"hint: {hint}"] if hint else [])])
+        for diagnostics in (plan.remarks, plan.failures):
+            last = {each.hint: number for number, each in enumerate(diagnostics)}  # A hint that several share.
+            for number, each in enumerate(diagnostics):
+                tell([each.line, *([f"hint: {each.hint}"] if each.hint and last[each.hint] == number else [])])
 
     def previewed(self, plan: Plan) -> None:
         put_patch(plan.proposal.files, plan.proposal.top)

@@ -242,17 +242,23 @@ def against_policy(
         if days is not None and age is not None and age < days
     ]
     undated = [names[address] for address, age in dated if age is None]
+    other = "`locklens upgrade NAME` names an older version that the policy accepts, if there is one"
+    younger = "the newest version in range is selected; a constraint that excludes it selects an older one"
     found = (
-        ("Provider version not allowed by the policy", denied, ": not on the allow list (LK022)"),
-        ("Provider signed by a key that is not pinned", refused, " (LK010)"),
-        ("Signer of a provider unknown", unknown, ": the keys that the policy pins cannot be checked"),
-        ("Provider version within the cooldown", young, f", and the cooldown is {counted(days or 0, 'day')} (LK014)"),
-        ("Release date of a provider unknown", undated, f": the {days}-day cooldown cannot be checked"),
+        ("Provider version not allowed by the policy", denied, ": not on the allow list (LK022)", other),
+        ("Provider signed by a key that is not pinned", refused, " (LK010)", other),
+        ("Signer of a provider unknown", unknown, ": the keys that the policy pins cannot be checked", ""),
+        (
+            "Provider version within the cooldown",
+            young,
+            f", and the cooldown is {counted(days or 0, 'day')} (LK014)",
+            younger,
+        ),
+        ("Release date of a provider unknown", undated, f": the {days}-day cooldown cannot be checked", ""),
     )
-    hint = "the newest version in range is selected; a constraint that excludes it selects an older one"
     return [
         Diagnostic(WARNING, title, f"{', '.join(subjects)}{words}", hint=hint)
-        for title, subjects, words in found
+        for title, subjects, words, hint in found
         if subjects
     ]
 
