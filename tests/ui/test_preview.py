@@ -256,7 +256,7 @@ async def test_a_named_version_against_the_policy_is_said_with_what_it_contradic
         await on.open(Upgrade(where(top, "a"), ("aws=6.2.0",)))
         result = on.plan.partition("RESULT")[2]
         assert "LK022  Not on the allow list: the policy forbids it\n         " in result
-        assert "LK010  Signed by a different key: it may not be" in result
+        assert "LK010  Not signed by a pinned key: it may not be" in result
         assert "A" * 40 in result
 
 
