@@ -171,6 +171,10 @@ def test_a_plan_for_many_roots_is_told_once(samples: Samples) -> None:
     assert sum(one.endswith("to be changed") for one in detail) == 8
     assert detail[-1] == "32 more files: highlight one in the plan (tab), or press d for the full diff"
     assert sum(one.text.startswith("--- ") for one in raw_diff(plan.proposal.files)) == 40
+    staged = "the whole lock file would be staged"
+    others = (*(f"{root}: {staged}" for root in roots), "infra/1: another line", "no root: another line")
+    text = said(replace(standing, plan=replace(plan, dry_run_words=(*map(str, plan.changes), *others))))
+    assert f"\n  40 roots: {staged}\n  infra/1: another line\n  no root: another line\n" in text
 
 
 def test_the_result(samples: Samples) -> None:

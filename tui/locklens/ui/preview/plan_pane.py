@@ -18,7 +18,7 @@ from locklens.ui.preview.progress import PlanProgress, PlanStage, written_words
 from locklens.ui.preview.result import AS_HEAD, result_lines, reviewed_change, state_span
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from locklens.errors import LockLensError, Place
     from locklens.operations.plan import Plan, PlannedChange
@@ -125,12 +125,23 @@ def _plan_items(standing: PlanProgress) -> Iterator[Item]:
         ):
             yield Item(line(f"      {text}", hanging=8), group)
         yield from (Item(one, group) for one in locked if not is_shared)
-    listed = len(plan.changes)
-    yield from (Item(line(f"  {words}", hanging=4)) for words in plan.dry_run_words[listed:])
+    yield from (Item(line(f"  {words}", hanging=4)) for words in _other_words(plan))
     # A plan without changes of providers concerns the layout, of which an equal entry is written anew, too.
     if plan.changes and standing.plan_review is not None and standing.plan_review.untouched:
         unchanged = f"  {counted(standing.plan_review.untouched, 'entry', 'entries')} unchanged"
         yield Item(line(Span(unchanged, Role.DIM)))
+
+
+def _other_words(plan: Plan) -> Iterator[str]:
+    """The lines about other writes than changes of providers; what is said of several roots, once with these."""
+    roots = {change.root or "." for change in plan.changes}
+    roots |= {file.path.rpartition("/")[0] or "." for file in plan.proposal.files}
+    alike: dict[str, list[str]] = {}
+    for words in plan.dry_run_words[len(plan.changes) :]:
+        root, _, said = words.partition(": ")
+        alike.setdefault(said if root in roots else words, []).append(root)
+    for said, names in alike.items():
+        yield f"{_few_or_number(names)}: {said}" if roots.issuperset(names) else said
 
 
 def _platform_lines(group: Group) -> Iterator[Line]:
@@ -325,6 +336,9 @@ def _alike(diagnostics: Iterable[Diagnostic]) -> Iterable[tuple[tuple[str, str, 
 
 
 def _named(diagnostics: Iterable[Diagnostic]) -> str:
+    return _few_or_number([one.root or "." for one in diagnostics])
+
+
+def _few_or_number(roots: Sequence[str]) -> str:
     """Some roots by name, many by number."""
-    roots = [one.root or "." for one in diagnostics]
     return ", ".join(roots) if len(roots) <= _ROOTS_NAMED else f"{len(roots)} roots"
