@@ -399,6 +399,36 @@ def test_a_lock_file_that_was_left_behind_is_moved_to_its_configuration(made: An
     assert doctor(folder, "ci.log")["state"] == "open"
 
 
+def test_a_read_only_run_before_its_lock_file_was_moved_to_the_root_is_over(made: Any, doctor: Any) -> None:
+    """HEAD, or the commit before, had the root without a lock file; a job has what was moved by the commit alone."""
+    entries = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    folder = made(
+        SampleIncident("", ("none",), (lock_file(*entries),), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
+    )
+    (folder / "live/moved").mkdir()
+    git(folder, "mv", "live/prod/main.tf", "live/moved/main.tf")
+    git(folder, "commit", "-qm", "move the root")
+    finding = "".join(f'- Finding {one.provider} versions matching "{one.constraints}"...\n' for one in entries)
+    title, words = "Provider dependency changes detected", "but the lock file is read-only."
+    refused = f"Error: {title}\n\nChanges to the required provider dependencies were detected, {words}\n"
+    text = f"$ terraform -chdir=live/moved init -lockfile=readonly\n{finding}\n{refused}"
+    logs = {"ci.log": text, "job.log": f"##[section]Starting: plan\n{text}"}
+    for name, log in logs.items():
+        (folder / name).write_text(log, "utf-8")
+    (fix, *_) = doctor(folder, "ci.log")["remedies"]
+    subprocess.run(fix["command"].split(), check=True, cwd=folder)
+    assert doctor(folder, "job.log")["state"] == "open"
+    for is_committed in (False, True):
+        if is_committed:
+            git(folder, "commit", "-qm", "move its lock file, too")
+        fixed = "live/moved/.terraform.lock.hcl has just the providers now that the run required"
+        assert doctor(folder, "ci.log")["fixed"] == fixed
+    assert doctor(folder, "job.log")["fixed"] == fixed
+    for name in logs:
+        os.utime(folder / name, (2**32, 2**32))
+        assert doctor(folder, name)["state"] == "open"
+
+
 def test_a_fix_that_was_undone_is_no_later_change(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["platform-missing"])
     options, before = INCIDENTS["platform-missing"].options, (folder / LOCK).read_bytes()

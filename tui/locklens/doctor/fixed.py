@@ -168,7 +168,8 @@ def _agreed(x: Examined) -> str:
     now = frozenset(x.lock.by_address)
     if not x.configuration.unknown_reason and not _is_exact(x):
         return ""  # what the run required may not be what is required now
-    if x.history.locked_before in {None, now} and not x.history.had_other_providers:
+    was_absent = x.history.is_file_new and not x.reused_by_run
+    if x.history.locked_before in {None, now} and not (x.history.had_other_providers or was_absent):
         return ""  # it was not wrong here: the run had another lock file, or none
     if x.of_run:
         return f"{x.lock.path} has just the providers now that the run required" if now == x.of_run else ""

@@ -211,7 +211,10 @@ class Examiner:
         root_path = one.root.path
         had_no_file = lock.exists and one.error is not None and self._roots.had_no_file(root_path, one.error)
         came_later = had_no_file and self.copies.is_later(lock.path)
-        had_no_file = had_no_file and not (came_later and self.copies.installed(root_path, one.error).is_of_run)
+        is_new = history.is_new(lock, self._own_files(one), self._request.logged)
+        came_later = came_later and self.copies.installed(root_path, one.error).is_of_run
+        was_added = is_new and any(each.path == lock.path for each in history.lock_files(lock.path))
+        had_no_file = had_no_file and not (came_later or was_added)
         is_ignored = (had_no_file or not lock.exists) and history.is_ignored(lock.path)
         left, left_by = self._left(one)
         is_lost = not lock.exists or bool(lock.problems)
@@ -243,7 +246,7 @@ class Examiner:
             renamed_from=history.renamed_from(lock, one.entry, made_by),
             was_required=self._was_required(one),
             is_constraint_of_here=self._has_constraint(one),
-            is_file_new=not had_no_file and history.is_new(lock, self._own_files(one), self._request.logged),
+            is_file_new=is_new and not had_no_file,
             is_later=self.copies.is_later(lock.path),
             removed_by=self._removed_by(one),
             is_ignored=is_ignored,

@@ -187,10 +187,11 @@ class LockHistory:
     def is_new(self, lock: LockFile, files: Iterable[str], logged: str) -> bool:
         """True if a lock file is not committed, or was added later than the log, to a root that was there before.
 
-        `files` are those of the root's own configuration; what git ignores is committed nowhere, however old it is.
+        One that was moved to the root counts as added there. `files` are those of the root's own configuration; what
+        git ignores is committed nowhere, however old it is.
         """
         locks = self._locks(lock.path)
-        first = locks[-1] if locks else None
+        first = next((one for one in reversed(locks) if one.lock.path == lock.path), None)
         is_late = first is None or (logged != "" and first.date[:SECONDS] >= logged[:SECONDS])
         if self._git is None or not lock.exists or not is_late or len(locks) >= PAST_COMMITS:
             return False
