@@ -932,6 +932,9 @@ def test_a_provider_that_a_root_here_lacked_in_no_commit_is_of_another_branch(be
     document = doctor(top, "ci.log")
     assert roots_of(document) == [["net", "newer", "twin"]]
     assert {one["verdict"] for one in document["causes"]} <= {"unknown", "no"}
+    (top / "validate.log").write_text(missed("acme/netbox"), "utf-8")  # never said of what is locked and not installed
+    causes = {one["id"]: one["verdict"] for one in doctor(top, "validate.log")["causes"]}
+    assert (causes["not-locked"], causes.get("plugin-missing")) == ("unknown", None)
     for name in ("net", "newer", "twin"):
         rmtree(top / name)
     (top / "edge/main.tofu").rename(top / "edge/main.tf")

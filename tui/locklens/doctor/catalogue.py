@@ -148,7 +148,7 @@ CATALOGUE = (
         "Provider not found in lockfile Failed to find … in the lock file",
         'unavailable provider "',
         "to obtain schema: unknown provider",
-        causes=(_C.OTHER_TOOL, _C.NOT_LOCKED, _C.PLUGIN_MISSING, _C.LOCK_SYNTAX),
+        causes=(_C.OTHER_TOOL, _C.NOT_LOCKED, _C.LOCK_SYNTAX),
         advice="the configuration or the state requires a provider that the lock file does not have: run init",
     ),
     _row(

@@ -472,10 +472,6 @@ def plugin_missing(x: Examined) -> Judgement | None:
         words = "the message says so: init did not run with this data folder (TF_DATA_DIR), or not since the change, or"
         words = f"{words} the folder was cleared{here}"
         return Judgement(verdict, words, basis=Basis.RUN)
-    if x.message.kind == "provider-not-available" and x.entry is not None:
-        here = f"; {_installed_here(x, found[0])}" if found else ""
-        words = "the message says so, and it is locked here: init did not run before the failing command, or not since"
-        return Judgement(_LIKELY, f"{words} it was locked{here}", basis=Basis.RUN)
     if found:
         return Judgement(_NO, f"installed in {found[0].path}")
     if x.error is None and x.is_unrequired:

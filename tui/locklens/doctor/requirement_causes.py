@@ -50,7 +50,7 @@ def not_locked(x: Examined) -> Judgement | None:
         words = f"{x.release} is locked ({x.place})"
         if unknown:
             return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
-        if x.message.kind == "not-locked":  # what the message says of its run is true, whatever is here
+        if x.message.kind in OF_LACKING:  # what the message says of its run is true, whatever is here
             words = f"{words}, and was not for the failing run: {_OF_OTHERS}"
             words = f"{words}, or from before the file was written here" if x.history.is_later else words
             return Judgement(_UNKNOWN, words, LOCK_OF_RUN)
