@@ -264,13 +264,14 @@ def test_the_raw_diff_of_a_change_and_of_a_root(samples: Samples) -> None:
 
 
 def test_the_diff_of_several_roots_names_them_and_begins_with_the_worst(samples: Samples) -> None:
-    harmless = samples.change()
+    shared = samples.finding("LK023", Severity.BLOCK)
+    harmless = samples.change(findings=(shared,))
     assert harmless.new is not None
     edited = replace(
         harmless,
         id="e" * 32,
         new=replace(harmless.new, hashes=(*harmless.new.hashes, "h1:edited=")),
-        findings=(samples.finding("LK002", Severity.BLOCK),),
+        findings=(shared, samples.finding("LK002", Severity.BLOCK)),
     )
     roots = [samples.root(f"live/{name}", [harmless]) for name in ("a", "b", "c", "d")]
     review = samples.review(*roots, samples.root("live/z", [edited]))

@@ -12,7 +12,7 @@ from locklens.hashes import count_by_scheme
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.diffs import entries_bytes, file_diff_lines, part_diff_lines
 from locklens.policy import POLICY_FILE
-from locklens.review.model import severity_rank, worst
+from locklens.review.model import severity_rank
 from locklens.review.reports import (
     file_note,
     folder_before,
@@ -191,9 +191,11 @@ def _variants(node: Node) -> list[list[RootChange]]:
     return sorted(found.values(), key=_rank)
 
 
-def _rank(subjects: Iterable[RootChange]) -> int:
-    """The order of some changes by their worst finding that counts."""
-    return severity_rank(worst(tuple(finding for subject in subjects for finding in subject.change.findings)))
+def _rank(subjects: Iterable[RootChange]) -> tuple[int, ...]:
+    """The order of some changes by their findings that count, one of each rule: the worst, then the next, first."""
+    found = (one for subject in subjects for one in subject.change.findings if one.accepted is None)
+    ranks = {(one.rule, one.severity.rank) for one in found}
+    return (*sorted(rank for _, rank in ranks), severity_rank(None))
 
 
 def one_of_each_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
