@@ -1225,6 +1225,29 @@ def test_a_write_of_another_branch_does_not_tell_the_root(
     assert len(document["errors"][0]["roots"]) > 1
 
 
+def test_a_constraint_of_a_module_that_is_not_fetched_is_told_by_the_message(made: Any, doctor: Any) -> None:
+    """The rest of what the message has is read here; what the module requires is known once it is fetched."""
+    folder = made(replace(INCIDENTS["constraint-conflict"], constraints=(("acme/demo", "~> 1.4"),)))
+    call = 'module "m" {\n  source = "acme/m/aws"\n  version = "1.0.0"\n}\n'
+    (folder / "live/prod/call.tf").write_text(call, "utf-8")
+    unread = "not fetched: module m (acme/m/aws)"
+    for said, words in (("~> 1.4, >= 1.5.0", "and not >= 1.5.0, which the message has besides"), (">= 1.5.0", "")):
+        log = _log(folder, (QUERY, VIOLATED[1].replace("~> 1.5", said)), boxed=False)
+        document = doctor(folder, log, "--", "live/prod")
+        (cause,) = (one for one in document["causes"] if one["id"] == "constraint-conflict")
+        assert (cause["verdict"], cause["missing"]) == ("likely" if words else "unknown", unread)
+        assert words in cause["evidence"]
+        assert [one["command"] for one in document["remedies"]] == (["terraform -chdir=live/prod get"] if words else [])
+    lacking = boxed_log(
+        ("Inconsistent", "", f"  - provider {DEMO}: required by this configuration but no version is selected")
+    )
+    (folder / "live/prod" / LOCK).write_bytes(lock_file(sample_entry("acme/netbox", "3.9.1", "~> 3.9")))
+    (folder / "real.log").write_text(f"$ terraform -chdir=live/prod plan\n{lacking}", "utf-8")
+    notes = [one["note"] for one in doctor(folder, "real.log")["remedies"] if one["id"] == "lock"]
+    first = "first terraform -chdir=live/prod get: without the modules, which are not fetched, it fails"
+    assert notes == [f"{first}; then commit the lock file"]
+
+
 def test_a_constraint_of_a_shared_module_is_of_other_roots_too(several: Path, doctor: Any) -> None:
     _root(several, "modules/net", ("acme/demo", "1.4.2"))
     for name, version in (("live/first", "1.4.2"), ("live/second", "1.5.0")):

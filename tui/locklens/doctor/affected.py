@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _OF_INIT = frozenset({"retry", "run-again", "reinstall"})
 """Remedies whose command is init, or one that failed, and may write the lock file."""
 
+_READING_MODULES = frozenset({"lock", "upgrade"})
+"""Writes that stop where a module cannot be read."""
+
 _OPTIONS = {"readonly-changed": ("-lockfile=readonly",)}
 """Options of init that a message tells, where the log does not have the command line."""
 
@@ -208,7 +211,14 @@ class Affected(Struct, frozen=True):
         """Return the remedy whose command line is a write; `is_committed` if the current commit has what it writes."""
         then = "then commit the files that it changes" if write.edits_constraints else self.then_commit
         then = "" if is_committed else then
+        notes = (self.first_get, *notes) if write.command in _READING_MODULES else notes
         return self.remedy(remedy, title, trust, size, self.line(*write.words), *notes, then, write=write)
+
+    @property
+    def first_get(self) -> str:
+        """What has to be done before a command that reads the modules of the root, in a clause; "" for nothing."""
+        is_missing = any(each.is_fetchable for each in self.examined.configuration.missing_modules)
+        return f"first {self.get_line}: without the modules, which are not fetched, it fails" if is_missing else ""
 
     @property
     def then_commit(self) -> str:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, twin_of
 from locklens.doctor import is_for_twin
-from locklens.doctor.messages import OF_LACKING
+from locklens.doctor.messages import OF_LACKING, OF_VERSIONS
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.network_causes import mistyped_host
 from locklens.doctor.reasons import NetworkReason
@@ -17,11 +17,11 @@ from locklens.doctor.tool_causes import as_required
 from locklens.project.configuration import Contributor, constraint_place
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
-from locklens.versions import newest
+from locklens.versions import Constraints, newest
 
 if TYPE_CHECKING:
     from locklens.doctor.examined import Examined
-    from locklens.versions import Constraints
+    from locklens.versions import Version
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
 
@@ -193,12 +193,27 @@ def _conflict(x: Examined) -> Judgement | None:
         return constraints_of_selected(x, places)
     if constraints.admits(version):
         if unknown:
-            return Judgement(_UNKNOWN, f"{version} satisfies the constraints that can be read", unknown)
+            return _beside_unread(x, version, unknown)
         text = f" {constraints}" if str(constraints) else " the configuration, which has no constraint"
         return Judgement(_NO, f"{version} satisfies{text}")
     none = _none_listed(x, constraints)
     as_of = x.today.listing.as_of if none and x.today.listing is not None else None
     return Judgement(_YES, f"{version} does not satisfy {constraints} ({places}){none}", as_of=as_of)
+
+
+def _beside_unread(x: Examined, version: Version, unknown: str) -> Judgement:
+    """Judge a locked version that satisfies the constraints which can be read; the message tells the others, too.
+
+    That is so if what is read is among what the message has: its other constraints are those of what is not read.
+    """
+    words, said = f"{version} satisfies the constraints that can be read", x.message.constraints
+    is_of_run = x.message.kind in OF_VERSIONS and not x.is_of_other_version
+    if not is_of_run or said is None or said.admits(version) or not {*said.terms} >= {*x.constraints.terms}:
+        return Judgement(_UNKNOWN, words, unknown)
+    parts = [each.strip() for each in x.message.constraint.split(",")]
+    excluding = listing([each for each in parts if not Constraints.parse(each).admits(version)])
+    words = f"{words}, and not {excluding}, which the message has besides: what is not read here requires it"
+    return Judgement(_LIKELY, words, unknown, basis=Basis.RUN)
 
 
 def _none_listed(x: Examined, constraints: Constraints) -> str:

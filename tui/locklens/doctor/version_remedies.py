@@ -256,6 +256,11 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
         return
     listed, offered = listed_versions(x), list[Remedy]()
     clash = conflicts(x.required)
+    if one.first_get and x.entry is not None and not clash and x.constraints.admits(x.entry.version):
+        title = "Fetch the modules, one of which has the constraint"
+        note = "then diagnose the log again, which names its place, and the versions that satisfy it"
+        yield alone.remedy("install-modules", title, _NONE, None, alone.get_line, note)
+        return
     # The message says that none satisfies the constraints; which others are there is not known.
     is_none = listed is None and x.message.kind == "no-matching-release" and not x.has_other_constraints
     if x.entry is not None and not clash and not is_none:
