@@ -514,16 +514,19 @@ async def test_the_upgrade_limit(opening: Opening) -> None:
         await on.press("a")
         assert on.picks == {"a/far": "1.1.0"}
         assert "2.0.0: major version, not included" in on.text
-        await on.press("M")
-        assert on.picks == {"a/far": "2.0.0"}
-        await on.press("m")
-        assert on.picks == {"a/far": "1.1.0"}
-        assert "upgrade limit: same major version" in on.status
-        await on.press("m")
-        assert on.picks == {"a/far": "1.0.1"}
-        await on.press("m")
-        assert on.picks == {"a/far": "2.0.0"}
-        assert "upgrade limit: any version" in on.status
+        moves = (
+            ("M", "2.0.0", ""),
+            ("m", "1.1.0", "same major version"),
+            ("m", "1.0.1", ""),
+            ("m", "2.0.0", "any version"),
+        )
+        for key, target, words in moves:
+            await on.press(key)
+            assert on.picks == {}, "what was selected never becomes another version"
+            assert words in on.status
+            assert "deselected 1 of 1 entry: another version would be the target" in on.status
+            await on.press("a")
+            assert on.picks == {"a/far": target}
     major = offer("1.0.0:90 2.0.0:30", ">= 1.0", root="a", name="major")
     async with opening(CandidateTable((far, major))) as on:
         for name in ("acme/far", "acme/major"):
@@ -549,6 +552,27 @@ async def test_cooldown(opening: Opening) -> None:
         assert "cooldown: 7 days, as the policy sets none" in on.status
         on.upgrades.end_message()
         await until(on, lambda: "own cooldown 7 d" in on.status)
+
+
+async def test_a_selected_version_that_is_no_longer_the_target_is_deselected(opening: Opening) -> None:
+    """A patch that was selected without the cooldown became a major, and a new release the one that was selected."""
+    patch = offer("1.0.0:90 1.0.1:2 2.0.0:40", ">= 1.0", root="a", name="patch")
+    later = offer("1.0.0:90 1.0.1:2 1.0.2:1 2.0.0:40", ">= 1.0", root="a", name="patch")
+    answers = iter([patch, later])
+    words = "deselected 1 of 1 entry: another version would be the target"
+    async with opening(offering=lambda *_: CandidateTable((next(answers),))) as on:
+        await on.press("c", "j", "space")
+        assert on.picks == {"a/patch": "1.0.1"}
+        await on.press("c")
+        assert on.picks == {}
+        assert f"cooldown: 7 days, by the policy; {words}" in on.status
+        await on.press("c", "space")
+        assert on.picks == {"a/patch": "1.0.1"}
+        on.upgrades.end_message()
+        await on.press("r")
+        await on.settle()
+        assert on.picks == {}
+        await until(on, lambda: words in on.status)
 
 
 async def test_preview(opening: Opening, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from locklens.ui.upgrade.detail import (
     upgrade_target,
 )
 from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, _key_sign, upgrade_rows
-from locklens.ui.upgrade.selecting import can_step, stepped, toggled, toggled_eligible
+from locklens.ui.upgrade.selecting import can_step, stepped, toggled, toggled_eligible, under_policy
 
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
 
@@ -685,10 +685,16 @@ def test_terms_change_recommendations_and_keep_the_stepped_versions() -> None:
     of = of.with_terms(replace(of.terms, takes_majors=True)).toggled([some])
     assert [str(pick.version) for pick in of.picks] == ["2.0.0"]
     near = of.with_terms(UpgradePolicy(Policy(cooldown=7), BumpLimit.PATCH))
-    assert [str(pick.version) for pick in near.picks] == ["1.0.1"]
+    assert near.picks == (), "what was selected is no other version now"
+    assert [str(pick.version) for pick in near.toggled([some]).picks] == ["1.0.1"]
     gone = of.moved([some], -1).with_terms(UpgradePolicy(Policy(cooldown=7), BumpLimit.PATCH))
     assert [str(pick.version) for pick in gone.picks] == ["1.1.0"]
     assert of.with_terms(UpgradePolicy(Policy(cooldown=1000))).picks == ()
+    allowed = under_policy(
+        of, parse_policy(b'cooldown = 7\nallow = ["registry.terraform.io/acme/x < 2.0"]', "locklens.toml")
+    )
+    words = "deselected 1 of 1 entry: another version would be the target; the policy changed"
+    assert (allowed.selection.picks, allowed.words) == ((), words)
 
 
 def test_a_provider_locked_meanwhile_is_deselected() -> None:

@@ -88,7 +88,8 @@ class UpgradeSelection(Struct, frozen=True):
     def with_offers(self, offers: CandidateTable) -> UpgradeSelection:
         """Replace the candidates; deselect providers that are now locked at another version or no longer listed.
 
-        The versions that were stepped to end with that in all roots of these providers in which none is selected.
+        Those whose target is another version now are deselected too. The versions that were stepped to end where a
+        provider is locked at another version, in all of its roots in which none is selected.
         """
         before = {offer.key: offer.locked for offer in self.offers.providers}
         moved = {offer.key for offer in offers.providers if before.get(offer.key, offer.locked) != offer.locked}
@@ -96,24 +97,27 @@ class UpgradeSelection(Struct, frozen=True):
         over = {address for _, address in moved}
         kept = {key for key in self.stepped if key in selected or key[1] not in over}
         stepped = {key: version for key, version in self.stepped.items() if key in kept}
-        return replace(self, offers=offers, stepped=stepped, selected=selected, parked=parked).judged()
+        return replace(self, offers=offers, stepped=stepped, selected=selected, parked=parked).judged(self)
 
     def with_terms(self, terms: UpgradePolicy) -> UpgradeSelection:
-        """Replace the conditions; versions that the user stepped to are kept."""
-        return replace(self, terms=terms).judged()
+        """Replace the conditions; deselect providers whose target changes, and keep versions that were stepped to."""
+        return replace(self, terms=terms).judged(self)
 
     def with_known(self, known: Iterable[KnownRelease]) -> UpgradeSelection:
         """Add known releases."""
         return replace(self, known={**self.known, **{release.facts.id: release for release in known}})
 
-    def judged(self) -> UpgradeSelection:
-        """Recompute everything that depends on candidates and conditions."""
+    def judged(self, before: UpgradeSelection) -> UpgradeSelection:
+        """Recompute everything that depends on candidates and conditions; what was selected before never moves.
+
+        A provider stays selected at the version that was selected, or is deselected.
+        """
         recommendations = {offer.key: recommend(offer, self.terms) for offer in self.offers.providers}
         stepped = {key: version for key, version in self.stepped.items() if key in recommendations}
         judged = replace(self, recommendations=recommendations, stepped=stepped)
-        pending = {offer.key for offer in self.offers.providers if not offer.is_asked}
-        with_target = {offer.key for offer in self.offers.providers if judged.target(offer) is not None}
-        return replace(judged, selected=self.selected & (with_target | pending))
+        chosen = {offer.key: choice.version for offer, choice in before.choices}
+        kept = {offer.key for offer, choice in judged.choices if choice.version == chosen.get(offer.key)}
+        return replace(judged, selected=frozenset(kept))
 
     # Selected versions
 

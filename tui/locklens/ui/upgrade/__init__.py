@@ -43,6 +43,7 @@ from locklens.ui.upgrade.selecting import (
     toggled,
     toggled_eligible,
     under_policy,
+    with_answers,
     with_cooldown_toggled,
     with_majors_toggled,
     with_next_limit,
@@ -216,11 +217,13 @@ class UpgradeScreen(RowActionsScreen):
         # During a further lookup, the previous candidates stay on the screen.
         if not (is_final or not self.has_offers):
             return
-        self.selection = self.selection.with_offers(offers)
+        self.selection, words = with_answers(self.selection, offers)
         if is_final:
             self.has_offers = self._is_looking_up = True
             self.show_notes(offers.notes)
             self.look_up_soon()
+        if words:
+            self.announce(words)
         self.refresh_list()
 
     def _take_signer(self, release: KnownRelease) -> None:

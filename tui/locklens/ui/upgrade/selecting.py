@@ -15,7 +15,7 @@ from locklens.ui.upgrade.rows import RowKind, UpgradeRow
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from locklens.operations.upgrades import UpgradeCandidates
+    from locklens.operations.upgrades import CandidateTable, UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.policy import Policy
 
@@ -203,9 +203,14 @@ def under_policy(selection: UpgradeSelection, policy: Policy) -> Chosen:
     """Apply another policy, and name its cooldown where that ends what the user had switched."""
     before, terms = selection.terms, selection.terms.under(policy)
     is_ended = (before.ignores_cooldown, before.own_cooldown) != (terms.ignores_cooldown, terms.own_cooldown)
-    if not is_ended:
-        return Chosen(selection.with_terms(terms))
-    return _by_terms(selection, terms, f"{_cooldown_in_words(terms)}; the policy changed")
+    chosen = _by_terms(selection, terms, _cooldown_in_words(terms) if is_ended else "")
+    return Chosen(chosen.selection, f"{chosen.words}; the policy changed" if chosen.words else "")
+
+
+def with_answers(selection: UpgradeSelection, offers: CandidateTable) -> Chosen:
+    """Replace the candidates, and say of how many selected providers the target changed."""
+    made = selection.with_offers(offers)
+    return Chosen(made, _deselected_words(selection, made))
 
 
 def _cooldown_in_words(terms: UpgradePolicy) -> str:
@@ -216,15 +221,24 @@ def _cooldown_in_words(terms: UpgradePolicy) -> str:
 
 
 def _by_terms(selection: UpgradeSelection, terms: UpgradePolicy, words: str) -> Chosen:
-    """Set the conditions, and say of how many selected providers no version is left."""
+    """Set the conditions, and say of how many selected providers the target changed."""
     made = selection.with_terms(terms)
-    dropped = len(selection.selected - made.selected)
-    lost = (
-        f"; deselected {dropped} of {counted(len(selection.selected), 'entry', 'entries')}, without a target version"
-        if dropped
-        else ""
-    )
-    return Chosen(made, f"{words}{lost}")
+    return Chosen(made, "; ".join(filter(None, (words, _deselected_words(selection, made)))))
+
+
+def _deselected_words(before: UpgradeSelection, made: UpgradeSelection) -> str:
+    """How many selected providers are deselected, since their target changed; "" for none.
+
+    One that was locked at another version meanwhile, or is no longer listed, is no such provider.
+    """
+    locked = {offer.key: offer.locked for offer, _ in before.choices}
+    gone = before.selected - made.selected
+    changed = [one for one in made.offers.providers if one.key in gone and locked.get(one.key) == one.locked]
+    if not changed:
+        return ""
+    is_lost = all(made.target(offer) is None for offer in changed)
+    reason = ", without a target version" if is_lost else ": another version would be the target"
+    return f"deselected {len(changed)} of {counted(len(before.selected), 'entry', 'entries')}{reason}"
 
 
 def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
