@@ -720,11 +720,14 @@ def test_a_lock_file_that_is_moved_in_part_to_the_other_tool_names_init(top: Pat
     assert parse((top / LOCK).read_bytes(), LOCK).writer is other
 
 
-def test_an_entry_moves_also_where_its_version_is_the_newest(top: Path) -> None:
-    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.2.0", "~> 5.0")]})
+@pytest.mark.parametrize(
+    ("constraint", "words"), [("~> 5.0", "5.2.0 is locked"), (">= 5.0.0", "5.2.0 -> 6.0.0 (major) and is locked")]
+)
+def test_an_entry_moves_also_where_its_version_is_the_newest(top: Path, constraint: str, words: str) -> None:
+    lay(top, {"main.tf": requiring(aws=constraint), LOCK: [entry("aws", "5.2.0", constraint)]})
     plan = of_opentofu(top, Shelf(OFFERED))
     hosts = "registry.opentofu.org instead of registry.terraform.io"
-    assert plan.proposal.words == (f".: hashicorp/aws 5.2.0 is locked from {hosts}",)
+    assert plan.proposal.words == (f".: hashicorp/aws {words} from {hosts}",)
     assert not plan.remarks
 
 

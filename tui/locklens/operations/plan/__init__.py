@@ -216,12 +216,13 @@ def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
     if change.old is None:
         return f"{lead} {new} {is_} added"
     edits = "".join(f"; constraint in {edit.place} {set_to} {edit.new}" for edit in change.edits)
+    major = " (major)" if change.new.version.major > change.old.version.major else ""
+    step = f" {to} {new}{major}" if old != new else ""
     if change.moved_from is not None:
         hosts = f"{display_host(change.address.host)} instead of {display_host(change.moved_from.host)}"
-        return f"{lead} {old}{f' {to} {new} and' if old != new else ''} {is_} locked from {hosts}{edits}"
-    if old != new:
-        major = " (major)" if change.new.version.major > change.old.version.major else ""
-        return f"{lead} {old} {to} {new}{major}{edits}"
+        return f"{lead} {old}{f'{step} and' if step else ''} {is_} locked from {hosts}{edits}"
+    if step:
+        return f"{lead} {old}{step}{edits}"
     if change.platforms:
         return f"{lead} {old} {gets} hashes for {', '.join(map(str, change.platforms))}"
     what = "hashes" if set(change.old.hashes) != set(change.new.hashes) else "constraints"
