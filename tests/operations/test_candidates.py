@@ -41,6 +41,7 @@ from locklens.operations.upgrades.selection import UpgradeSelection
 from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
 from locklens.policy import Policy, WantedPlatform
+from locklens.policy import parse as parse_policy
 from locklens.project.tree import FileSystem
 from locklens.releases import NetworkSettings
 from locklens.review.model import Bump
@@ -81,6 +82,16 @@ def test_a_version_that_waits_for_the_cooldown_is_said() -> None:
     some = offer("1.0.0:90 1.1.0:3", "~> 1.0")
     assert suggested(some) == "held back: 1.1.0 is 3d old, cooldown 7 d"
     assert suggested(offer("1.0.0:90 1.1.0:3", "~> 1.0", "1.0.0")) == "held back: 1.0.0 (main.tf:2)"
+
+
+def test_no_cooldown_is_named_of_a_version_that_is_not_allowed() -> None:
+    """Its end changes nothing."""
+    policy = parse_policy(b'cooldown = 7\nallow = ["registry.terraform.io/acme/x < 1.2"]', "locklens.toml")
+    of_all, in_range = offer("1.0.0:90 1.2.0:40 1.3.0:3", ">= 1.0"), offer("1.0.0:90 1.2.0:3 2.0.0:90", "~> 1.0")
+    assert suggested(of_all, UpgradePolicy(policy)) == "held back: 1.3.0: not on the allow list"
+    assert suggested(in_range, UpgradePolicy(policy)) == "held back: 1.2.0: not on the allow list; ~> 1.0 (main.tf:1)"
+    allowed = offer("1.0.0:90 1.1.0:3 2.0.0:90", "~> 1.0")
+    assert suggested(allowed, UpgradePolicy(policy)) == "held back: 1.1.0 is 3d old, cooldown 7 d; ~> 1.0 (main.tf:1)"
 
 
 def test_a_version_of_unknown_age_is_suggested_where_none_of_known_age_is_old_enough() -> None:

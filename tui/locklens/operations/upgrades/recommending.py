@@ -236,8 +236,8 @@ def is_beyond(version: Version, reached: Version | None) -> bool:
 
 
 def _cooldown_words(offer: UpgradeCandidates, choice: CandidateVersion, terms: UpgradePolicy) -> str:
-    """What a version within the cooldown waits for, and the limit that it is beyond after that."""
-    if not terms.is_too_young(choice):
+    """What an allowed version within the cooldown waits for, and the limit that it is beyond after that."""
+    if not terms.is_too_young(choice) or not terms.allows(offer, choice):
         return ""
     too_far = f"; {terms.limit.words}" if terms.is_too_far(offer, choice) else ""
     return f"{choice.version} is {age_words(choice.days)} old, cooldown {terms.cooldown} d{too_far}"
