@@ -35,6 +35,7 @@ def registry() -> Iterator[DemoRegistry]:
         f"{HOST}/acme/demo": listed(("1.0.0", 300), ("1.1.0", 30), ("2.0.0", 20)),
         f"{HOST}/acme/other": listed(("1.0.0", 300), ("1.1.0", 2)),
         f"{HOST}/acme/pinned": listed(("1.0.0", 300), ("1.1.0", 30)),
+        f"{HOST}/acme/early": listed(("1.0.0", 300), ("2.0.0-rc1", 30)),
     }
     with DemoRegistry(offers) as running:
         yield running
@@ -323,6 +324,15 @@ def test_named_providers_are_listed_and_moved_alone(upgrade: Run, top: Path) -> 
     status, _, err = upgrade("--safe", "acme/other", "pinned", "--root", "a")
     kept = "a: acme/pinned: kept at 1.0.0; held back: 1.0.0 (a/main.tf:13)\n"
     assert (status, err) == (0, f"a: acme/other: left at 1.0.0: not required by this root\n{kept}")
+
+
+def test_a_newer_pre_release_is_named_as_what_is_held_back(upgrade: Run, top: Path) -> None:
+    """`--safe` said that no newer version is listed."""
+    for path in (top / "a/main.tf", top / "a" / LOCK):
+        path.write_text(path.read_text().replace("acme/other", "acme/early"))
+    words = "a: acme/early: kept at 1.0.0; 2.0.0-rc1 is held back: pre-release (needs an exact constraint)\n"
+    for mode in ((), ("--safe",)):
+        assert upgrade(*mode, "early", "--root", "a") == (0, "nothing was changed\n", words)
 
 
 def test_a_required_provider_that_cannot_be_locked_is_named(upgrade: Run, top: Path) -> None:

@@ -174,10 +174,11 @@ def _left_words(selection: UpgradeSelection, offer: UpgradeCandidates) -> str:
 def _kept_words(selection: UpgradeSelection, offer: UpgradeCandidates) -> str:
     """Return why a named provider stays as it is; "" where it is upgraded, or needs a decision."""
     from locklens.operations.upgrades.recommending import Eligibility
+    from locklens.review.why import kept_words
 
     state, held_by = selection.state(offer), selection.recommendation(offer).held_by
-    if state is Eligibility.CURRENT:
-        return f"no version newer than {offer.locked} is listed"
+    if state is Eligibility.CURRENT and offer.locked is not None:
+        return kept_words(offer.locked, offer.newer)
     if state is Eligibility.NOT_REQUIRED:
         return f"left at {offer.locked}: {held_by}"
     return f"kept at {offer.locked}; held back: {held_by}" if state is Eligibility.HELD else ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.dialect import Dialect
-    from locklens.selection import Explanation, Hold, Newest, RequiringModule, VersionChoices
+    from locklens.selection import Explanation, HeldBack, Hold, Newest, RequiringModule, VersionChoices
     from locklens.versions import Version
 
 NOT_ASKED = "the registry was not asked"
@@ -102,6 +102,15 @@ def version_range(versions: Sequence[Version]) -> str:
 def held_words(holds: Sequence[Hold]) -> str:
     """What holds versions above the locked one back, or that nothing does."""
     return f"{HELD_BACK} {'; '.join(map(str, holds))}" if holds else NOT_HELD
+
+
+def kept_words(locked: Version, newer: Sequence[HeldBack]) -> str:
+    """Why a version stays locked: what holds the newer ones back, or that none is listed."""
+    held = [group for group in newer if group.holds]
+    if not held:
+        return f"no version newer than {locked} is listed"
+    reasons = (f"{group.newest} is {HELD_BACK} {', '.join(map(str, group.holds))}" for group in held[:2])
+    return f"kept at {locked}; {'; '.join(reasons)}"
 
 
 HELD_BACK = "held back:"

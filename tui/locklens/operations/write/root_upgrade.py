@@ -18,7 +18,7 @@ from locklens.operations.write.registry_source import EntryPlatforms, RegistrySo
 from locklens.operations.write.root_constraints import RootConstraints
 from locklens.policy import Policy
 from locklens.review.rules.release import SigningProblem, signed_by, signing_objection
-from locklens.review.why import HELD_BACK, held_words
+from locklens.review.why import held_words, kept_words
 from locklens.selection import Hold, Reason, Unselectable
 from locklens.selection.choosing import (
     combined,
@@ -483,12 +483,7 @@ class RootUpgrade:
             platforms=self._request.platforms,
             by_policy=self._held(address, offered),
         )
-        newer = explained.offer.newer if explained.offer else ()
-        held = [group for group in newer if group.holds]
-        if not held:
-            return f"no version newer than {entry.version} is listed"
-        reasons = "; ".join(f"{group.newest} is {HELD_BACK} {', '.join(map(str, group.holds))}" for group in held[:2])
-        return f"kept at {entry.version}; {reasons}"
+        return kept_words(entry.version, explained.offer.newer if explained.offer else ())
 
 
 def _is_pinned(policy: Policy, address: ProviderAddress, release: ReleaseFacts | None) -> bool:
