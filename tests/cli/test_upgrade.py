@@ -412,6 +412,23 @@ def test_a_hint_of_warnings_that_several_roots_share_is_printed_once(upgrade: Ru
     ]
 
 
+def test_a_locked_version_that_the_policy_refuses_is_named_by_the_list_and_by_safe(upgrade: Run, top: Path) -> None:
+    """A key that is not pinned was named by neither, and `--safe` named no allow list."""
+    (top / "locklens.toml").write_text(f'allow = ["acme/demo", "acme/pinned"]\n[trust.acme]\nkeys = ["{"A" * 40}"]\n')
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "pin"], cwd=top, check=True)
+    unpinned = "the locked 1.0.0 is signed by [0-9A-F]{40}; the policy pins acme to A{40} [(]locklens.toml:2[)]"
+    unlisted = "the locked 1.0.0 is not on the allow list of the policy; no version in range is"
+    status, out, _ = upgrade("--list", "pinned", "other", "--root", "a")
+    assert status == 0
+    assert all(re.search(f"CAUTION +! {words}", " ".join(out.split())) for words in (unpinned, unlisted)), out
+    status, out, err = upgrade("--safe", "--root", "a")
+    assert (status, out) == (0, "nothing was changed\n")
+    expected = {"demo": unpinned, "other": unlisted, "pinned": unpinned}
+    warnings = [line for line in err.splitlines() if line.startswith("warning: ")]
+    for line, (name, words) in zip(warnings, expected.items(), strict=True):
+        assert re.fullmatch(f"warning: a: acme/{name}: {words}", line), line
+
+
 def test_a_root_in_which_nothing_can_be_upgraded_is_named(upgrade: Run, top: Path) -> None:
     (top / "a" / LOCK).write_bytes(b"provider {\n")
     found = document(upgrade, "--root", "a", fails=True)

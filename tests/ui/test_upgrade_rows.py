@@ -617,6 +617,16 @@ def test_a_locked_version_that_is_not_allowed_is_named_with_one_that_is() -> Non
         assert words in " ".join(str(report.as_text(of)).split())
 
 
+def test_a_locked_version_of_a_key_that_is_not_pinned_is_looked_up_and_named() -> None:
+    policy = parse_policy(f'[trust.acme]\nkeys = ["{ALICE.fingerprint}"]'.encode(), "locklens.toml")
+    for terms, is_looked_up in ((UpgradePolicy(policy), True), (UpgradePolicy(), False)):
+        of = UpgradeSelection(terms=terms).with_offers(CandidateTable((CURRENT,)))
+        assert [str(one.version) for one in of.unknown_releases([CURRENT])] == (["1.0.0"] if is_looked_up else [])
+        assert rows(of.with_known([known(CURRENT, "1.0.0", ALICE)]))[1].note.text == ""
+        note = rows(of.with_known([known(CURRENT, "1.0.0", MALLORY)]))[1].note.text
+        assert note.startswith(f"the locked 1.0.0 is signed by {MALLORY.fingerprint}; ") == is_looked_up
+
+
 def test_a_row_with_a_downgrade_of_one_root_names_it() -> None:
     """Where the roots share the line to edit, the row named that line alone."""
     listed = "1.0.0:90 2.0.0:60 3.0.0:40"

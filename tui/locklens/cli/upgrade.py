@@ -123,6 +123,7 @@ def _plan_safe(options: Namespace) -> Plan:
         RunCancelledError: The run was cancelled.
     """
     from locklens.operations.plan.builder import PlanBuilder
+    from locklens.operations.upgrades.doubts import words_of_refused_lock
     from locklens.operations.write.upgrade import Upgrade
 
     with _surveyor(options) as locklens:
@@ -139,6 +140,9 @@ def _plan_safe(options: Namespace) -> Plan:
                 draft.warn(offer.root, words, address=offer.name)
             elif options.providers and (words := _kept_words(survey.selection, offer)):
                 draft.note(offer.root, words, address=offer.name)
+            refused = "" if survey.selection.is_selected(offer) else words_of_refused_lock(survey.selection, offer)
+            if refused:
+                draft.warn(offer.root, refused, address=offer.name)
         for offer in survey.dropped:
             choice = survey.selection.recommendation(offer).suggested
             if choice is not None and (unknown := survey.selection.unknown_signer(offer, choice)):

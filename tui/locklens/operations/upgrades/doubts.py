@@ -11,7 +11,7 @@ from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates, ed
 from locklens.operations.upgrades.recommending import NOT_ALLOWED, Doubt, is_beyond
 from locklens.project.configuration import constraint_place
 from locklens.review.model import Bump, Severity
-from locklens.review.rules.release import SigningProblem
+from locklens.review.rules.release import SigningProblem, signing_objection
 from locklens.selection import Hold, Reason
 from locklens.text import age_words, counted
 
@@ -121,13 +121,24 @@ def _of_the_locked(
         # The upgrade is the action, unless there is none.
         severity = Severity.WARN if choice is None else Severity.INFO
         yield UpgradeWarning(severity, f"needs action: the locked {offer.locked} does not satisfy the constraints")
-    if offer.locked is not None and not selection.terms.policy.allows(offer.address, offer.locked):
+    if refused := words_of_refused_lock(selection, offer):
+        yield _warning(refused)
+    if offer.is_withdrawn:
+        yield _warning(f"the locked {offer.locked} is not listed {offer.answered}".rstrip())
+
+
+def words_of_refused_lock(selection: UpgradeSelection, offer: UpgradeCandidates) -> str:
+    """What the allow list or a pin has against the locked version; "" for nothing, or if its signer is not known."""
+    policy, locked = selection.terms.policy, offer.locked
+    if locked is None:
+        return ""
+    if not policy.allows(offer.address, locked):
         allowed = (one for one in offer.choices if one.is_in_range and selection.terms.allows(offer, one))
         newest = next(allowed, None)
         others = f"{newest.version} is, and in range" if newest is not None else "no version in range is"
-        yield _warning(f"the locked {offer.locked} is {NOT_ALLOWED} of the policy; {others}")
-    if offer.is_withdrawn:
-        yield _warning(f"the locked {offer.locked} is not listed {offer.answered}".rstrip())
+        return f"the locked {locked} is {NOT_ALLOWED} of the policy; {others}"
+    objection = signing_objection(policy, offer.address, new=selection.facts(offer, locked))
+    return f"the locked {locked} is {objection.words} ({objection.place})" if objection is not None else ""
 
 
 def _warning(words: str) -> UpgradeWarning:

@@ -187,13 +187,15 @@ class UpgradeSelection(Struct, frozen=True):
         return replace(self, selected=self.selected - keys, as_safe=self.as_safe - keys), suspects
 
     def unknown_releases(self, first: Iterable[UpgradeCandidates]) -> tuple[ReleaseId, ...]:
-        """Return the releases to look up: of `first`, of the selected providers, the first of available upgrades."""
-        wanted = dict.fromkeys(
-            release
-            for offer in first
-            if (choice := self.target(offer)) is not None
-            for release in _compared(offer, choice)
-        )
+        """Return the releases to look up: of `first`, of the selected providers, the first of available upgrades.
+
+        Of `first` without a target it is the locked one, where a pin may refuse it.
+        """
+        wanted: dict[ReleaseId, None] = {}
+        for offer in first:
+            choice = self.target(offer)
+            if choice is not None or self.terms.policy.pin(offer.address) is not None:
+                wanted |= dict.fromkeys(_compared(offer, choice))
         wanted |= dict.fromkeys(release for offer, choice in self.choices for release in _compared(offer, choice))
         ahead: dict[ReleaseId, None] = {}
         for offer in self.offers.providers:
@@ -410,10 +412,10 @@ class UpgradeSelection(Struct, frozen=True):
         return max(targets or stepped or locked, key=_order, default=None)
 
 
-def _compared(offer: UpgradeCandidates, choice: CandidateVersion) -> tuple[ReleaseId, ...]:
+def _compared(offer: UpgradeCandidates, choice: CandidateVersion | None) -> tuple[ReleaseId, ...]:
     """The releases whose signers are compared: that of a version, and that of the entry that it would replace."""
-    prior = offer.prior_release
-    return (release_id(offer, choice.version), *((prior,) if prior is not None else ()))
+    release = release_id(offer, choice.version) if choice is not None else None
+    return tuple(one for one in (release, offer.prior_release) if one is not None)
 
 
 def _order(version: Version) -> tuple[object, ...]:
