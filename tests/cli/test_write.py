@@ -238,33 +238,6 @@ def test_a_preview_is_a_diff_that_does_what_the_command_does(run: Run, top: Path
     assert applied == {name: (top / "a" / name).read_bytes() for name in ("main.tf", LOCK)}
 
 
-def test_a_preview_in_a_folder_is_for_that_folder_and_names_what_is_outside(
-    run: Run, top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = ("upgrade", "demo=1.5.0", "--edit-constraints", "--dry-run")
-    monkeypatch.chdir(top / "a")
-    status, out, err = run(*words)
-    assert (status, "outside of this folder" in err) == (0, False)
-    (tmp_path / "diff").write_text(out)
-    git(top / "a", "apply", str(tmp_path / "diff"))
-    assert git(top, "status", "--short").split() == ["M", f"a/{LOCK}", "M", "a/main.tf"]
-    git(top, "checkout", ".")
-    (top / "m").mkdir()
-    (top / "a/main.tf").rename(top / "m/main.tf")
-    (top / "a/main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
-    status, out, err = run(*words)
-    assert "outside of this folder, and `git apply` refuses it here" in " ".join(err.split())
-    assert "+++ b/../m/main.tf\n" in out
-    (tmp_path / "diff").write_text(out)
-    before = (top / "a" / LOCK).read_bytes()
-    applied = subprocess.run(["git", "apply", str(tmp_path / "diff")], cwd=top / "a", capture_output=True, check=False)
-    assert (applied.returncode != 0, (top / "a" / LOCK).read_bytes()) == (True, before)
-    monkeypatch.chdir(top)
-    (tmp_path / "diff").write_text(run(*words, "--root", "a")[1])
-    git(top, "apply", str(tmp_path / "diff"))
-    assert (top / "a" / LOCK).read_bytes() != before
-
-
 def test_upgrade_as_events(run: Run, top: Path) -> None:
     status, out, err = run("upgrade", "demo=1.5.0", "random", "--edit-constraints", "--root=a", "--json")
     assert (status, err) == (0, "")
@@ -432,3 +405,25 @@ def test_the_next_command_says_what_it_settled(run: Run, top: Path) -> None:
     assert b'"1.5.0"' in (top / "a" / LOCK).read_bytes()
     assert "?? " not in git(top, "status", "--short")
     accepted(top / "a")
+
+
+def test_a_dry_run_in_a_folder_names_the_command_that_applies_its_diff(
+    run: Run, top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (top / "m").mkdir()
+    (top / "a/main.tf").rename(top / "m/main.tf")
+    (top / "a/main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
+    words = ("upgrade", "demo=1.5.0", "--edit-constraints", "--dry-run")
+    monkeypatch.chdir(top / "a")
+    status, out, err = run(*words)
+    assert status == 0
+    assert err.splitlines()[-1] == "note: the diff is from the repository's top: git -C .. apply takes it"
+    (tmp_path / "diff").write_text(out)
+    git(top / "a", "-C", "..", "apply", str(tmp_path / "diff"))
+    assert f"a/{LOCK}" in (changed := git(top, "status", "--short"))
+    assert "demo" in (top / "m/main.tf").read_text("utf-8"), changed
+    monkeypatch.chdir(top)
+    assert "git -C" not in run("lock", "--root", "a", "--dry-run")[2]
+    monkeypatch.chdir(top / "a")
+    (top / "a" / LOCK).unlink()
+    assert "git -C .. apply" in run("lock", "--dry-run")[2]

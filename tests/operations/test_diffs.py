@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from kit.effort import some
 from kit.git import git
 
-from locklens.errors import ConfigurationError
 from locklens.operations.plan.diffs import diff_lines, hunks, patch, quoted_name
 from locklens.text import has_log_command, visible
 
@@ -72,29 +71,6 @@ def test_git_applies_it(tmp_path: Path, case: str, name: str) -> None:
     assert content(path) == new
     git(tmp_path, "apply", "--whitespace=nowarn", "-R", given=patch(name, old, new).encode())
     assert content(path) == old
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="names")
-@pytest.mark.parametrize(("case", "name"), some(product([*ORDINARY, *ACTIVE], NAMES), len(NAMES) - 1))
-def test_git_applies_it_in_a_folder_that_it_is_named_from_or_refuses_all(tmp_path: Path, case: str, name: str) -> None:
-    old, new = {**ORDINARY, **ACTIVE}[case]
-    git(tmp_path, "init", "-q")
-    (folder := tmp_path / "live/app").mkdir(parents=True)
-    path, other = lay(folder, name, old), lay(tmp_path, "m/main.tf", b"a\n")
-    here = patch(f"live/app/{name}", old, new, name)
-    outside = patch("m/main.tf", b"a\n", b"b\n", "../../m/main.tf")
-    apply = ["git", "apply", "--whitespace=nowarn"]
-    for both in (here + outside, outside + here):
-        refused = subprocess.run(apply, cwd=folder, input=both.encode(), capture_output=True, check=False)
-        assert (refused.returncode != 0, content(path), content(other)) == (True, old, b"a\n")
-    subprocess.run(apply, cwd=folder, input=here.encode(), check=True)
-    assert content(path) == new
-
-
-def test_what_git_would_drop_silently_is_no_diff(tmp_path: Path) -> None:
-    for case in ("escape", "no text"):
-        with pytest.raises(ConfigurationError, match="can be applied at the repository's top alone"):
-            patch("m/main.tf", *ACTIVE[case], "../m/main.tf")
 
 
 @pytest.mark.skipif(patch_program is None, reason="patch is not there")

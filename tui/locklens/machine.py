@@ -119,15 +119,6 @@ def path_from_shell(folder: str | os.PathLike[str]) -> str:
     return real if below.partition(os.sep)[0] == ".." else below
 
 
-def file_from_shell(top: str | os.PathLike[str], path: str) -> str:
-    """Return the path of a file, given from a top folder, as seen from the shell's folder, with slashes."""
-    real = os.path.join(os.path.realpath(top), path)  # noqa: PTH118
-    try:
-        return os.path.relpath(real, os.path.realpath(shell_folder())).replace(os.sep, "/")
-    except ValueError:  # Another drive of Windows.
-        return path
-
-
 def locklens_words(place: str) -> list[str]:
     """Return the first words of a command that works in a folder, which is named as `path_from_shell` does."""
     return ["locklens", *(["-C", place] if place != "." else [])]

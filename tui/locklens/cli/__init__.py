@@ -17,8 +17,7 @@ from locklens.text import Printable, json_text, one_line, page, size_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator
     from typing import TextIO
 
     from locklens.operations.plan import PlannedFile
@@ -28,10 +27,6 @@ _REDRAW_SECONDS = 0.1
 _HELD_BACK = 1 << 20
 DONE, FINDINGS, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 NOT_WRITTEN = "dry run: nothing was written"
-_OUTSIDE = (
-    "note: the diff has files outside of this folder, and `git apply` refuses it here: for one that it takes, run the "
-    "command at the repository's top, with --root"
-)
 
 
 def put(text: Printable) -> int:
@@ -44,24 +39,26 @@ def put_event(type_: str, /, **fields: object) -> int:
     return put(json_text({"type": type_, **fields}, indent=None))
 
 
-def put_patch(files: Collection[PlannedFile], top: Path) -> int:
+def dry_run_words(top: str | os.PathLike[str]) -> list[str]:
+    """Return what ends a dry run: its diff names files from the top, and elsewhere `git apply` drops some silently."""
+    from locklens.machine import shell_folder
+    from locklens.text import shell_words
+
+    up = os.path.relpath(os.path.realpath(top), os.path.realpath(shell_folder()))
+    applying = shell_words(["git", "-C", up, "apply"])
+    return [NOT_WRITTEN, *([f"note: the diff is from the repository's top: {applying} takes it"] if up != "." else [])]
+
+
+def put_patch(files: Iterable[PlannedFile]) -> int:
     """Write the changes of files as the result: exact for `git apply`, printable on a terminal.
 
-    It is for the folder of the shell. A file outside of it makes `git apply` refuse the whole there, of which a note
-    tells. `top` is the folder that the paths of the files are relative to.
-
     Raises:
-        ConfigurationError: Standard output cannot be written, or the diff of a file cannot be applied in this folder.
+        ConfigurationError: Standard output cannot be written.
     """
-    from locklens.machine import file_from_shell
-
-    named = [(file, file_from_shell(top, file.path)) for file in files]
-    if any(name.startswith("../") for _, name in named):
-        tell([_OUTSIDE])
     if is_terminal(sys.stdout):
-        return put(page(line for file, name in named for line in file.diff_lines(name)))
+        return put(page(line for file in files for line in file.diff_lines()))
     with _writing() as stream:
-        patch = "".join(file.diff(name) for file, name in named).encode()
+        patch = "".join(file.diff() for file in files).encode()
         # Text streams of Windows would write every line feed as CRLF.
         stream.flush()
         stream.buffer.write(patch)

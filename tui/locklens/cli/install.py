@@ -10,7 +10,19 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, UNUSABLE, complain, deliver, put, put_event, put_patch, tell
+from locklens.cli import (
+    DONE,
+    FINDINGS,
+    NOT_WRITTEN,
+    UNUSABLE,
+    complain,
+    deliver,
+    dry_run_words,
+    put,
+    put_event,
+    put_patch,
+    tell,
+)
 from locklens.cli.options import (
     check_source_options,
     given_tool,
@@ -165,7 +177,7 @@ def _run_init(options: Namespace) -> int:
     roots = list(dict.fromkeys(options.root)) or [""]
     wording = ProgressWording.DRY_RUN if options.dry_run else ProgressWording.WRITE
     progress = install_progress(options, wording, is_alone=len(roots) == 1)
-    statuses, written = [], list[str]()
+    statuses, written, top = [], list[str](), Path.cwd()
     with (
         network.cache as cache,
         Init(root_options, network, policy=policy, on_event=progress.take, on_waiting=progress.wait) as installing,
@@ -187,11 +199,12 @@ def _run_init(options: Namespace) -> int:
             if outcome.is_written:
                 written.append(root or ".")
             statuses.append(_concluded(outcome, options, progress, _init_words))
+            top = outcome.top or top
         tell(f"note: {words}" for words in (*installing.notes, *cache.take_notices()))
         if options.verbose:
             tell(installing.log)
     if options.dry_run and not options.json:
-        tell([NOT_WRITTEN])
+        tell(dry_run_words(top))
     return _exit_status(statuses)
 
 
@@ -276,7 +289,7 @@ def _apply(
                 status = FINDINGS if outcome.would_change else UNUSABLE if outcome.is_unchecked else DONE
             statuses.append(status)
     if options.dry_run and not options.json:
-        tell([NOT_WRITTEN])
+        tell(dry_run_words(plan.proposal.top if has_changes else Path.cwd()))
     if options.check and not options.json and has_changes:
         tell(["hint: without --check the same command writes it; with --dry-run it prints the difference"])
     if unchecked and not options.json:
@@ -296,8 +309,7 @@ def _concluded(
     """Report the result of a root, in words or as the diff of its lock file, and return its exit status."""
     progress.conclude(outcome)
     if not options.json and options.dry_run:
-        if outcome.planned is not None and outcome.top is not None:
-            put_patch([outcome.planned], outcome.top)
+        put_patch([outcome.planned] if outcome.planned is not None else [])
     elif not options.json:
         put(page(words(outcome).splitlines()))
     return FINDINGS if outcome.has_failed else DONE

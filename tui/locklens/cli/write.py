@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from locklens.cli import DONE, FINDINGS, NOT_WRITTEN, complain, put, put_event, put_patch, tell
+from locklens.cli import DONE, FINDINGS, complain, dry_run_words, put, put_event, put_patch, tell
 from locklens.cli.options import Parser, given_tool, network_of, source_methods
 from locklens.diagnostics import Diagnostic
 from locklens.errors import LockLensError
@@ -319,8 +319,8 @@ class _Text:
                 tell([each.line, *([f"hint: {each.hint}"] if each.hint and last[each.hint] == number else [])])
 
     def previewed(self, plan: Plan) -> None:
-        put_patch(plan.proposal.files, plan.proposal.top)
-        tell([NOT_WRITTEN])
+        put_patch(plan.proposal.files)
+        tell(dry_run_words(plan.proposal.top))
 
     def failed(self, error: LockLensError) -> None:
         complain(error)

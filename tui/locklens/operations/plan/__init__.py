@@ -245,13 +245,13 @@ class PlannedFile(Struct, frozen=True):
     new: bytes | None
     is_tools: bool = False
 
-    def diff(self, name: str = "") -> str:
+    def diff(self) -> str:
         """Return the change as a diff that `git apply` takes; see `locklens.operations.plan.diffs.patch`."""
-        return diffs.patch(self.path, self.old, self.new, name)
+        return diffs.patch(self.path, self.old, self.new)
 
-    def diff_lines(self, name: str = "") -> list[str]:
-        """Return the change as the lines of a diff, to read; `name` is that of `diff`."""
-        return diffs.diff_lines(self.path, self.old, self.new, name)
+    def diff_lines(self) -> list[str]:
+        """Return the change as the lines of a diff, to read."""
+        return diffs.diff_lines(self.path, self.old, self.new)
 
 
 class FileChanges(Struct, frozen=True):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.errors import ConfigurationError
 from locklens.lines import Line, Role, Span, line
 from locklens.lockfile.render import render_entry
 from locklens.text import has_log_command, visible
@@ -131,31 +130,20 @@ def _extent(start: int, end: int) -> tuple[int, str]:
     return first, str(first) if length == 1 else f"{first},{length}"
 
 
-def diff_lines(path: str, old: bytes | None, new: bytes | None, name: str = "") -> list[str]:
-    """Return the diff of a file as lines to read; the path is relative to the repository's top, and None is no file.
-
-    `name` is the path from the folder in which the diff is applied, if that is another one. `git apply` takes it from
-    there alone where no line of git's own precedes it: with such a line it drops files outside of the folder silently.
-    """
-    head = _names(name, old, new) if name not in {"", path} else header(path, old, new)
-    return [*head, *hunks(old or b"", new or b"")]
+def diff_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]:
+    """Return the diff of a file as lines to read; the path is relative to the repository's top, and None is no file."""
+    return [*header(path, old, new), *hunks(old or b"", new or b"")]
 
 
-def patch(path: str, old: bytes | None, new: bytes | None, name: str = "") -> str:
+def patch(path: str, old: bytes | None, new: bytes | None) -> str:
     """Return the diff of a file for `git apply`, which ends with a line feed; the arguments are those of `diff_lines`.
 
     A patch has the bytes of a file as they are. Where some of them would act on a terminal or in a log, it is written
     as git writes that of a binary file, which `git apply` takes too, in repositories of SHA-1.
-
-    Raises:
-        ConfigurationError: Such a file, or an empty one, is outside of the folder in which the diff is applied.
     """
-    text = "".join(f"{line}\n" for line in diff_lines(path, old, new, name))
-    if all(_is_harmless(line) for line in text.split("\n")) and (old or new or not name):
+    text = "".join(f"{line}\n" for line in diff_lines(path, old, new))
+    if all(_is_harmless(line) for line in text.split("\n")):
         return text
-    if not path.endswith(name):
-        hint = "run the command there, with --root"
-        raise ConfigurationError("its diff can be applied at the repository's top alone", path=path, hint=hint)
     return "".join(f"{line}\n" for line in (*_extended_header(path, old, new), *_binary(old, new)))
 
 
