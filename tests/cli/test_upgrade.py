@@ -18,6 +18,7 @@ from locklens.demo.faults import Fault, Faults, Step
 from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.lockfile.parse import parse
+from locklens.operations.write.root_upgrade import OLDER_ACCEPTED
 
 if TYPE_CHECKING:
     from kit.command_line import Run
@@ -401,15 +402,21 @@ def test_a_hint_of_warnings_that_several_roots_share_is_printed_once(upgrade: Ru
     (top / "locklens.toml").write_text('allow = ["acme/demo < 1.1", "acme/other", "acme/pinned"]\n')
     subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "less"], cwd=top, check=True)
     (top / "a" / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.1.0")))
-    shutil.copytree(top / "a", top / "b")
-    status, out, err = upgrade("demo", "--root", "a", "--root", "b")
+    for name in "bc":
+        shutil.copytree(top / "a", top / name)
+    (top / "c" / LOCK).write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.0.0")))
+    status, out, err = upgrade("demo", "--root", "a", "--root", "b", "--root", "c")
     assert (status, out) == (0, "nothing was changed\n")
     warning = "acme/demo: the locked 1.1.0 is not on the allow list of the policy (LK022)"
     assert [line for line in err.splitlines() if line.startswith(("warning: ", "hint: "))] == [
         f"warning: a: {warning}",
         f"warning: b: {warning}",
-        "hint: `locklens upgrade acme/demo=1.0.0` selects the newest older version in range that the policy accepts",
+        f"hint: `locklens upgrade acme/demo=1.0.0 --root a --root b` {OLDER_ACCEPTED}",
     ]
+    command = err.partition("`locklens upgrade ")[2].partition("`")[0]
+    changed = "".join(f"{name}: acme/demo 1.1.0 -> 1.0.0\nwrote {name}/{LOCK}\n" for name in "ab")
+    status, out, err = upgrade(*command.split())
+    assert (status, sorted(out.splitlines())) == (0, sorted(changed.splitlines())), err
 
 
 def test_a_locked_version_that_the_policy_refuses_is_named_by_the_list_and_by_safe(upgrade: Run, top: Path) -> None:

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 _MOST_SIGNERS = 8
 """The most older versions whose signers are looked up for one that a pin permits."""
 
+OLDER_ACCEPTED = "selects the newest older version in range that the policy accepts"
+"""The hint that `Upgrade` completes by the command for all roots that share it; see `RootUpgrade.accepted`."""
+
 _LOCK_MORE = "L on Hashes, or `locklens lock --platform`, adds others"
 
 
@@ -125,6 +128,7 @@ class RootUpgrade:
     Attributes:
         priors: The entries whose platforms are kept, by the provider to lock; set by `resolve`.
         requests: The versions to lock; set by `select_platforms`.
+        accepted: The older version that a hint names, by the provider as the root names it; set by `resolve`.
     """
 
     def __init__(self, request: UpgradeRequest, source: RegistrySource, draft: ScopedPlanBuilder, root: Root) -> None:
@@ -133,6 +137,7 @@ class RootUpgrade:
         self.tool = root.tool
         self.priors: dict[ProviderAddress, LockEntry] = {}
         self.requests: list[LockRequest] = []
+        self.accepted: dict[str, Version] = {}
         self._request = request
         self._source = source
         self._draft = draft
@@ -426,7 +431,7 @@ class RootUpgrade:
         below: Version,
         above: Version | None = None,
     ) -> str:
-        """Name the command for the newest older version in range that the policy accepts; "" if none is known."""
+        """The hint of the newest older version in range that the policy accepts; "" if none is known."""
         policy, held, constraints = self._request.policy, self._held(address, offered), self._constraints(address)
         usable = (one.version for one in offered if one.has_supported_protocol and one.version not in held)
         older = (one for one in usable if one.compare(below) < 0 and (above is None or one.compare(above) > 0))
@@ -436,8 +441,8 @@ class RootUpgrade:
             accepted = [one for (_, one), release in releases.items() if _is_pinned(policy, address, release)]
         if not accepted:
             return ""
-        command = f"locklens upgrade {self._root.name_of(address)}={accepted[0]}"
-        return f"`{command}` selects the newest older version in range that the policy accepts"
+        self.accepted[self._root.name_of(address)] = accepted[0]
+        return OLDER_ACCEPTED
 
     def _named_version(
         self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]

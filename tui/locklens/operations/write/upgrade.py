@@ -12,7 +12,7 @@ from locklens.operations.plan import Plan, PlannedFile, Scope, command_line
 from locklens.operations.plan.builder import ScopedPlanBuilder
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import RegistryOperation, listed_providers, listed_roots, no_progress
-from locklens.operations.write.root_upgrade import RootUpgrade, SelectedVersion, UpgradeRequest
+from locklens.operations.write.root_upgrade import OLDER_ACCEPTED, RootUpgrade, SelectedVersion, UpgradeRequest
 from locklens.policy import Policy
 from locklens.text import listing
 from locklens.versions import Version, VersionSyntaxError
@@ -105,12 +105,15 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         else:
             _list_versions(self, draft.roots, targets, source)
         waiting = [root.path for root in draft.roots]
+        accepted: dict[tuple[str, str], Version] = {}
         while waiting:
-            waiting = self._plan_roots(waiting, targets, draft, source, no_progress if is_single else on_root)
+            upgrades, waiting = self._plan_roots(waiting, targets, draft, source, no_progress if is_single else on_root)
+            accepted |= {(one.path, name): version for one in upgrades for name, version in one.accepted.items()}
         order = {root.path: number for number, root in enumerate(draft.roots)}
         draft.diagnostics.sort(key=lambda diagnostic: order[diagnostic.root])
         _note_left_behind(draft)
         _end_moves(self, draft)
+        _name_accepted(self, draft, accepted)
         done = replace(self, where=draft.planned(self.where))
         plan = draft.plan(_commands_of_picks(done, draft) if self.picks else _command(done))
         return plan.with_left_out(self.left_out)
@@ -122,8 +125,8 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         draft: ScopedPlanBuilder,
         source: RegistrySource,
         on_root: Callable[[str], None],
-    ) -> list[str]:
-        """Plan roots until the entries of one fail; return those after it, with their plans removed."""
+    ) -> tuple[list[RootUpgrade], list[str]]:
+        """Plan roots until the entries of one fail; return their upgrades, and the roots after it, not planned."""
         resolved: list[tuple[RootUpgrade, dict[str, PlannedFile]]] = []
         for path in paths:
             before = dict(draft.files)
@@ -146,10 +149,10 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
                     continue
                 draft.files = {**before, **done}
                 draft.diagnostics = [diagnostic for diagnostic in draft.diagnostics if diagnostic.root not in rest]
-                return rest
+                return [one for one, _ in resolved[: number + 1]], rest
             if upgrade.lock_file in draft.files:
                 done[upgrade.lock_file] = draft.files[upgrade.lock_file]
-        return []
+        return [one for one, _ in resolved], []
 
 
 def _list_versions(
@@ -300,3 +303,19 @@ def _end_moves(request: Upgrade, draft: ScopedPlanBuilder) -> None:
         elif root.lock.writer is not None and root.lock.writer is not root.tool:
             data = root.lock.data.replace(root.lock.writer.header.encode(), root.tool.header.encode(), 1)
             draft.put_lock(root, data)
+
+
+def _name_accepted(request: Upgrade, draft: ScopedPlanBuilder, accepted: Mapping[tuple[str, str], Version]) -> None:
+    """Complete each hint of an older version by the command that selects it, in all roots where it is the same one.
+
+    `accepted` has the versions by root and the root's name of the provider.
+    """
+    named = {path: name for name, path in draft.paths.items()}
+    roots: dict[str, set[str]] = {}
+    for (path, name), version in accepted.items():
+        roots.setdefault(f"{name}={version}", set()).add(named[path])
+    for number, one in enumerate(draft.diagnostics):
+        if one.hint == OLDER_ACCEPTED:
+            selected = f"{one.address}={accepted[one.root, one.address]}"
+            where = request.where.without(set(request.where.roots) - roots[selected])
+            draft.diagnostics[number] = replace(one, hint=f"`{command_line('upgrade', where, [selected])}` {one.hint}")
