@@ -311,6 +311,20 @@ def test_what_is_no_version(top: Path, text: str, wrong: str, hint: str) -> None
     assert raised.value.hint == f"write it as {hint}"
 
 
+@pytest.mark.parametrize(
+    ("second", "versions"),
+    [("hashicorp/aws=5.2.0", "5.1.0 and 5.2.0"), ("aws", "5.1.0 and the newest in range"), ("aws=5.1.0", "")],
+)
+def test_a_provider_is_named_for_one_version(top: Path, second: str, versions: str) -> None:
+    """The last one was selected, without a word about the other."""
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.0.0", "~> 5.0")]})
+    if versions:
+        with pytest.raises(ConfigurationError, match=f"^hashicorp/aws is named twice, for {versions}$"):
+            planned(top, Shelf(OFFERED), "aws=5.1.0", second)
+    else:
+        assert planned(top, Shelf(OFFERED), "aws=5.1.0", second).changes
+
+
 def test_constraints_that_cannot_hold_together(top: Path) -> None:
     lay(top, TWO | {"m/main.tf": requiring(aws="~> 6.0"), "x.tf": 'module "m" {\n  source = "./m"\n}\n'})
     plan = planned(top, Shelf(OFFERED), "aws")

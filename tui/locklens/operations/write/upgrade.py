@@ -201,10 +201,17 @@ def _targets(request: Upgrade, roots: Sequence[Root]) -> dict[str, Mapping[Provi
         return {root.path: dict.fromkeys(_required(root)) for root in roots}
     named = [_named(text) for text in request.providers]
     by_text = {text: selected_by_root([text], roots, is_of_upgrade=True) for text, _ in named}
-    return {
-        root.path: {address: version for text, version in named for address in by_text[text][root.path]}
-        for root in roots
-    }
+    targets: dict[str, Mapping[ProviderAddress, Version | None]] = {}
+    for root in roots:
+        of_root: dict[ProviderAddress, Version | None] = {}
+        targets[root.path] = of_root
+        for text, version in named:
+            for address in by_text[text][root.path]:
+                if of_root.setdefault(address, version) != version:
+                    both = " and ".join(str(one or "the newest in range") for one in (of_root[address], version))
+                    words = f"{root.name_of(address)} is named twice, for {both}"
+                    raise ConfigurationError(words, hint="name each provider once, for one version")
+    return targets
 
 
 def _required(root: Root) -> list[ProviderAddress]:
