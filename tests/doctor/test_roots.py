@@ -1066,3 +1066,33 @@ def test_the_old_folder_of_a_root_in_a_log_names_the_root(top: Path, doctor: Any
     assert "the log names net, from where platform was moved" in document["run"]["notes"]
     (top / "ci.log").write_text(f"$ terraform -chdir=nets init\n{failed('acme/demo', '1.4.2')}", "utf-8")
     assert roots_of(doctor(top, "ci.log")) == [[]]
+
+
+@pytest.mark.parametrize("log", ["excluded", "altered"])
+def test_a_provider_that_came_since_does_not_lead_to_an_alike_root(log: str, top: Path, doctor: Any) -> None:
+    for name in ("newer", "twin"):
+        rmtree(top / name)
+    (top / "alike").mkdir()
+    for name in ("main.tf", ".terraform.lock.hcl"):
+        (top / "alike" / name).write_bytes((top / "net" / name).read_bytes())
+    excluded = log == "excluded"
+    if excluded:
+        (top / "net/main.tf").write_text(requires(("acme/demo", "~> 1.5"), BOTH[1]), "utf-8")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "an alike root")
+    required = ("acme/demo", "~> 1.5" if excluded else "~> 1.4"), BOTH[1], ("acme/vault", "~> 4.0")
+    (top / "net/main.tf").write_text(requires(*required), "utf-8")
+    git(top, "commit", "-qam", "one more provider")
+    words = "\n".join(excluded_by("terraform", "acme/demo 1.4.2", TERRAFORM_HOST, "~> 1.5")[2:])
+    (top / "ci.log").write_text(LISTED + (words if excluded else INSTALLING + failed("acme/demo", "1.4.2")), "utf-8")
+    assert roots_of(doctor(top, "ci.log")) == [["net"] if excluded else ["alike", "net"]]
+
+
+def test_a_constraint_that_is_met_is_met_whatever_a_remote_state_requires(top: Path, doctor: Any) -> None:
+    backend = 'terraform {\n  backend "http" {\n    address = "http://127.0.0.1:9/"\n  }\n}\n'
+    (top / "dns/main.tf").write_text(requires(("acme/demo", "~> 1.5")) + backend, "utf-8")
+    git(top, "commit", "-qam", "demo 1.5")
+    words = excluded_by("terraform", "acme/demo 1.4.2", TERRAFORM_HOST, "~> 1.5")
+    (top / "ci.log").write_text("\n".join(["$ cd dns", *words]), "utf-8")
+    assert main(["upgrade", "--no-cache", "acme/demo=1.5.0", f"--root={top / 'dns'}"], no_screen) == 0
+    assert doctor(top, "ci.log")["fixed"].startswith("acme/demo 1.5.0 satisfies ~> 1.5 now")

@@ -235,7 +235,7 @@ def _satisfied(x: Examined) -> str:
         return ""
     if x.message.constraint and not x.history.is_constraint_of_here:
         return ""  # of another commit or branch: what is met here says nothing about it
-    is_met = x.configuration.complete and x.constraints.admits(x.entry.version)
+    is_met = not x.configuration.unknown_constraints and x.constraints.admits(x.entry.version)
     words = f"{x.release} satisfies {x.constraints or 'the configuration'} now"
     return words if is_met and _is_sound(x) else ""
 
@@ -253,7 +253,12 @@ def _listed_words(x: Examined) -> str:
         return _satisfied(x) if x.entry is not None and not said.admits(x.entry.version) else ""
     if x.entry is not None:
         return _satisfied(x) if x.today.listing.has(x.entry.version) else ""
-    if not x.configuration.complete or x.places.mirrors or x.places.servers or not x.history.is_constraint_of_here:
+    if (
+        x.configuration.unknown_constraints
+        or x.places.mirrors
+        or x.places.servers
+        or not x.history.is_constraint_of_here
+    ):
         return ""
     fitting = sum(x.constraints.admits(one.version) for one in x.today.listing.versions)
     verb = "satisfies" if fitting == 1 else "satisfy"

@@ -64,7 +64,7 @@ class LogRoots(RootStates):
     def __init__(self, request: DoctorRequest, read: ReadLog, checkout: Checkout) -> None:
         super().__init__(request, checkout, request.tool or DIALECTS.get(read.facts.tool))
         self._claims: dict[tuple[RecognisedError, Dialect], RunClaim | None] = {}
-        self._of_claims: dict[tuple[int, str, str], list[str]] = {}
+        self._of_claims: dict[tuple[int, str, str, bool], list[str]] = {}
         self._fitting_roots: dict[RecognisedError, list[str]] = {}
         entries = (entry for path in checkout.locks for entry in self.lock(path).entries)
         self.read = unmasked(read, entries, self._tool_of)
@@ -212,10 +212,9 @@ class LogRoots(RootStates):
     def _with_provider(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error about a provider fits, with all that the log tells of its run."""
         fitting, here = self._fitting(error), self._checkout.here
-        is_of_entry = error.kind not in _OF_UNLOCKED and error.provider not in error.searched
         if whole := self._of_claim(error):
-            fitting = [path for path in fitting if path in whole and is_of_entry] or whole
-        elif not is_of_entry and self._claim(error, self._tool_of(error) or TERRAFORM) is not None:
+            fitting = [path for path in fitting if path in whole and _is_of_entry(error)] or whole
+        elif not _is_of_entry(error) and self._claim(error, self._tool_of(error) or TERRAFORM) is not None:
             fitting = self._of_own_tool(fitting, error)
         if not fitting and self.has_root(here) and not self.root(here).configuration.complete:
             return [here]  # what it requires is not all known
@@ -278,15 +277,15 @@ class LogRoots(RootStates):
         which not all is known, and those whose lock file had what the run took from it before those that had none then.
         A root of the other tool is one only if it is all of this, and stands beside its own tool's that had none.
         """
-        told = error.run, error.tool, error.kind if error.kind in OF_LACKING else ""
-        if told not in self._of_claims:  # of each error of the run the same
+        told = error.run, error.tool, error.kind if error.kind in OF_LACKING else "", _is_of_entry(error)
+        if told not in self._of_claims:  # of each such error of the run the same
             self._of_claims[told] = self._agreeing(error) if len(self.candidates) <= MOST_READ else []
         return self._of_claims[told]
 
     def _agreeing(self, error: RecognisedError) -> list[str]:
         best, found = None, list[str]()
         for is_past in (False, True):
-            if best is not None and best == (False, False, LockOfRun.HERE):
+            if best is not None and best == (False, False, LockOfRun.HERE) and not _is_of_entry(error):
                 break  # commits tell nothing more
             agreed = {path: how for path in self.candidates if (how := self._agreement(path, error, is_past=is_past))}
             others = {path for path in agreed if self._is_of_other_tool(path, error)}
@@ -301,7 +300,8 @@ class LogRoots(RootStates):
     def _agreement(self, path: str, error: RecognisedError, *, is_past: bool) -> Agreement | None:
         """Return how well a root agrees with what a run tells; None where it does not.
 
-        With `is_past`, its states in commits count, too.
+        With `is_past`, its states in commits count, too, and no less where the error is of an entry: a provider that
+        came or went since does not end it.
         """
         tool = self._tool_of(error) or self.root(path).tool
         claim, is_read = self._claim(error, tool), self.root(path, tool).configuration.has_files
@@ -316,7 +316,7 @@ class LogRoots(RootStates):
             lock = None
             if any(claim.is_of(read, each) for each in (*now, *past)):
                 is_here = number == 0 and any(claim.is_of(read, each) for each in now)
-                lock = LockOfRun.HERE if is_here else LockOfRun.COMMITTED
+                lock = LockOfRun.HERE if is_here or _is_of_entry(error) else LockOfRun.COMMITTED
             elif claim.is_of(read, frozenset()):
                 lock = LockOfRun.NONE
             elif claim.lists(read, now[0]):
@@ -479,6 +479,11 @@ class LogRoots(RootStates):
         """True if a lock file has a provider in a version, "" for any, in its registry or the other tool's."""
         entry = lock.entry(parsed(name, self._dialect(lock, error).parse_source, is_other=is_other))
         return entry is not None and version in {"", str(entry.version)}
+
+
+def _is_of_entry(error: RecognisedError) -> bool:
+    """True if an error is of a provider that was locked for its run."""
+    return error.provider != "" and error.kind not in _OF_UNLOCKED and error.provider not in error.searched
 
 
 def _named_folder(folder: str) -> str:

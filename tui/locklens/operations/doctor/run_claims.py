@@ -13,7 +13,7 @@ from locklens.doctor.messages import OF_LACKING
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from locklens.doctor.messages import RecognisedError
     from locklens.project.configuration import Configuration
@@ -58,7 +58,7 @@ class RunClaim(Struct, frozen=True):
         searched: Those that it chose a version for, since its lock file had none.
         missing: Those that another command requires, and that its lock file lacks: it names each before it stops.
         overridden: Those of `dev_overrides`, which need not be locked.
-        constraints: Those on the providers that were searched for, as far as the log has them.
+        constraints: Those on the providers that were searched for, or that a message of the run excludes a version by.
     """
 
     reused: frozenset[ProviderAddress]
@@ -69,7 +69,7 @@ class RunClaim(Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, error: RecognisedError, errors: Iterable[RecognisedError], parse: Callable[[str], ProviderAddress]
+        cls, error: RecognisedError, errors: Sequence[RecognisedError], parse: Callable[[str], ProviderAddress]
     ) -> Self | None:
         """Return what the run of an error tells, with the other errors of the log; None for nothing.
 
@@ -84,7 +84,8 @@ class RunClaim(Struct, frozen=True):
         missing = read(same) if is_of_lacking else frozenset[ProviderAddress]()
         if not error.reused and not error.searched and not missing:
             return None
-        told = zip(error.searched, map(_terms, error.matching), strict=True)
+        told = [*zip(error.searched, map(_terms, error.matching), strict=True)]
+        told += [(one.provider, _terms(one.constraint)) for one in errors if one.run == error.run and one.constraint]
         constraints = {address: terms for name, terms in told if terms and (address := parsed(name, parse))}
         return cls(read(error.reused), read(error.searched), missing, read(error.overridden), constraints)
 
