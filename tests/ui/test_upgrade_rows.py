@@ -466,6 +466,10 @@ def test_a_step_away_from_the_locked_version_selects_again() -> None:
     assert [pick.root for pick in down.picks] == ["a"]
     assert rows(down)[1].mark == "[-]"
     assert down.moved(some, 1) == of
+    assert stepped(down, rows(down)[1], 1).words == ""
+    held = selection_of(HELD).moved([HELD], 1).toggled([HELD]).moved([HELD], -1)
+    words = "selected again, with edits of the constraints"
+    assert (held.picks, stepped(held, rows(held)[1], 1).words) == ((), words)
     other = offer("1.0.0:90 1.1.0:40", "~> 1.0", root="a", name="other")
     # Only what was selected is, and only until it is deselected.
     assert selection_of(other).moved([other], -1).moved([other], 1).picks == ()

@@ -166,12 +166,19 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
         is_refused = reached is not None and any(one.compare(reached) * by > 0 for one in listed)
         reason = "; x shows why" if is_refused else ""
         return Chosen(moved, f"no {known}{'newer' if by > 0 else 'older'} version can be selected{reason}")
-    dropped = [offer for offer in row.offers if selection.is_selected(offer) and not moved.is_selected(offer)]
-    where = f" in {len(dropped)} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
+    selected = [offer for offer in row.offers if selection.is_selected(offer)]
+    dropped = [offer for offer in selected if not moved.is_selected(offer)]
+    again = [of for of, choice in moved.choices if of in row.offers and choice.excluding and of not in selected]
     reached = moved.reached(row.offers)
     is_locked = any(offer.locked == reached is not None for offer in dropped)
     reason = "that is the locked version" if is_locked else "no version is left to select"
-    return Chosen(moved, f"deselected {row.offers[0].name}{where}: {reason}" if dropped else "")
+    said = [f"deselected {row.offers[0].name}{_extent(dropped, row)}: {reason}"] if dropped else []
+    said += [f"selected again{_extent(again, row)}, with edits of the constraints"] if again else []
+    return Chosen(moved, "; ".join(said))
+
+
+def _extent(offers: Collection[UpgradeCandidates], row: UpgradeRow) -> str:
+    return f" in {len(offers)} of {len(row.offers)} roots" if len(row.offers) > 1 else ""
 
 
 def can_step(selection: UpgradeSelection, row: UpgradeRow, by: int) -> bool:
