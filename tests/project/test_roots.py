@@ -9,7 +9,7 @@ from kit.git import git
 from kit.repositories import put, repository
 
 from locklens.errors import ConfigurationError
-from locklens.project import LOCK_FILE, RootPair, touched_roots
+from locklens.project import LOCK_FILE, RootPair, moved_roots, touched_roots
 from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
 from locklens.project.lock_history import LockCommits
@@ -279,6 +279,49 @@ def test_the_configuration_tells_the_old_folder_of_a_moved_root_before_its_lock_
     assert moves(repo, base) == {"core": "a", "edge": "c"}
     write(repo, {"core/main.tf": f"# of a\n# edited\n{common}", "edge/main.tf": f"# of c\n# edited\n{common}"})
     assert moves(repo, base) == {"core": "a"}, "of an edited root, the lock file has to be alike too"
+
+
+@pytest.mark.parametrize("name", ["backend.hcl", "settings/of/all.json"])
+def test_any_file_tells_roots_of_equal_configurations_apart_before_the_lock_file_does(repo: Path, name: str) -> None:
+    """The root has the lock file of another root, which was deleted: what the move downgrades must be a change."""
+    files: dict[str, str | None] = {}
+    for folder in ("live/dev", "live/prod"):
+        files |= {
+            f"{folder}/{LOCK_FILE}": lock(folder),
+            f"{folder}/main.tf": "# a\n",
+            f"{folder}/{name}": f"{folder}\n2\n",
+        }
+    base = commit(repo, files)
+    git(repo, "mv", "live/prod", "live/main")
+    git(repo, "rm", "-qr", "live/dev")
+    write(repo, {f"live/main/{LOCK_FILE}": lock("live/dev")})
+    expected = {"live/main": "live/prod"}
+    assert moves(repo, base) == expected
+    write(repo, {f"live/main/{name}": "live/prod\n3\n"})
+    assert moves(repo, base) == expected
+    assert moves(repo, base, commit(repo, {})) == expected
+
+
+def test_an_equal_lock_file_does_not_tell_roots_apart_whose_other_files_differ(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: dict[str, str | None] = {}
+    for folder in ("live/dev", "live/prod"):
+        files |= {
+            f"{folder}/{LOCK_FILE}": lock(folder),
+            f"{folder}/main.tf": "# a\n",
+            f"{folder}/a.json": "a",
+            f"{folder}/b": "b",
+        }
+    base = commit(repo, files | {"live/dev/c": "1", "live/prod/c": "2"})
+    git(repo, "mv", "live/prod", "live/main")
+    git(repo, "rm", "-qr", "live/dev")
+    write(repo, {f"live/main/{LOCK_FILE}": lock("live/dev"), "live/main/c": "3"})
+    assert moves(repo, base) == {"live/main": "live/dev?"}
+    write(repo, {"live/main/c": "2"})
+    assert moves(repo, base) == {"live/main": "live/prod"}
+    monkeypatch.setattr(moved_roots, "_MAX_FILES", 2)
+    assert moves(repo, base) == {"live/main": "live/dev?"}, "of too many files nothing is known"
 
 
 def test_equal_roots_of_which_any_may_have_moved_are_counted(repo: Path) -> None:

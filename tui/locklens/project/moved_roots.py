@@ -1,7 +1,7 @@
 """Finds the old folder of each root module that moved.
 
-The files tell, and where they do not, the names of the folders. Git is not asked: it does not know untracked files, and
-it takes any one of several equal lock files.
+The files tell, first those of the configuration, and where they do not, the names of the folders. Git is not asked: it
+does not know untracked files, and it takes any one of several equal lock files.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from locklens.dialect import DIALECTS
 from locklens.errors import ConfigurationError, RepositoryError
-from locklens.project import GENERATORS, configuration_files, generator_among, touched_roots
+from locklens.project import GENERATORS, LOCK_FILE, configuration_files, generator_among, touched_roots
 from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
-from locklens.project.tree import EntryKind, Tree, WorkTree, folder_of
+from locklens.project.tree import EntryKind, Tree, WorkTree, folder_of, name_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
@@ -28,6 +28,15 @@ _MAX_COMPARED = 10_000
 
 _MAX_EQUAL = 200
 """Equal roots among which the one with the most alike folder name is looked for."""
+
+_MAX_FILES = 200
+"""The most files of a root that are read besides its configuration; those of one that has more are not known."""
+
+_MAX_LINES_OF = 1 << 20
+"""The bytes up to which a file is compared line by line; a larger one is equal or not."""
+
+_DATA_FOLDERS = frozenset({".terraform", ".git"})
+"""What is in these folders is not moved with a root: the tools and git make it."""
 
 
 class MovedFrom(NamedTuple):
@@ -54,8 +63,17 @@ def find_moved_roots(
     made = {folder for folder, path in come.items() if _may_be_root(base_tree, path, gone.values())}
     old = _OneSided(base_tree, {folder: path for folder, path in gone.items() if folder not in lost})
     new = _OneSided(head_tree, {folder: path for folder, path in come.items() if folder not in made})
+    shared = old.shared_configurations() | new.shared_configurations()
+    for side in (old, new):
+        side.read_files(folder for folder in side.entries if side.configurations[folder] in shared)
+
+    def whole(side: _OneSided, folder: str) -> Hashable:
+        """Return what roots have in common of which all is equal; None where that cannot be said."""
+        configuration = side.configurations[folder]
+        return (side.locks[folder], configuration, side.files.get(folder)) if configuration else None
+
     moved: dict[str, MovedFrom] = {}
-    _pair(_equal(old, new, _OneSided.whole), old, new, moved)
+    _pair(_equal(old, new, whole), old, new, moved)
     _pair(_equal(old, new, _OneSided.configured), old, new, moved)
     if len(old.entries) * len(new.entries) > _MAX_COMPARED:
         _pair(_equal(old, new, _OneSided.entries_of), old, new, moved)
@@ -72,6 +90,7 @@ class _OneSided:
         entries: Those that not every lock file has, and that are no comments.
         configurations: The lines of each configuration, also of the tool that generates it; empty where one cannot be
             read.
+        files: The lines of the other files of the folder, and of those below it, as far as `read_files` was asked.
     """
 
     def __init__(self, tree: Tree, roots: Mapping[str, str]) -> None:
@@ -85,6 +104,7 @@ class _OneSided:
         self.configurations = {
             folder: frozenset(line for path in found for line in _lines(tree, path)) for folder, found in paths.items()
         }
+        self.files: dict[str, frozenset[bytes]] = {}
 
     def _configured_by(self, folder: str) -> list[str]:
         try:
@@ -103,9 +123,50 @@ class _OneSided:
         """Return what roots of equal configurations have in common; None where that cannot be said."""
         return self.configurations[folder] or None
 
-    def whole(self, folder: str) -> Hashable:
-        """Return what roots have in common of which all is equal; None where that cannot be said."""
-        return (self.locks[folder], self.configurations[folder]) if self.configurations[folder] else None
+    def shared_configurations(self) -> set[frozenset[bytes]]:
+        """Return the configurations that several roots have."""
+        return {one for one, number in Counter(self.configurations.values()).items() if number > 1}
+
+    def read_files(self, folders: Iterable[str]) -> None:
+        """Read the files of some roots that are not of the configuration."""
+        paths = {folder: self._files_of(folder) for folder in dict.fromkeys(folders) if folder not in self.files}
+        prefetch_listed(self._tree, (path for found in paths.values() if found is not None for path in found))
+        for folder, found in paths.items():
+            self.files[folder] = (
+                frozenset(line for path in found for line in self._compared_lines(path))
+                if found is not None
+                else frozenset({_unknown(folder)})
+            )
+
+    def _files_of(self, folder: str) -> list[str] | None:
+        """Return the files of a root that are not of the configuration; None where they cannot be known."""
+        configured, found, todo = self._configured_by(folder), list[str](), [folder]
+        while todo:
+            below = todo.pop()
+            lead = f"{below}/" if below else ""
+            try:
+                entries = self._tree.list(below)
+            except (ConfigurationError, RepositoryError):
+                return None
+            todo += [
+                f"{lead}{one.name}" for one in entries if one.kind is EntryKind.FOLDER and one.name not in _DATA_FOLDERS
+            ]
+            found += [f"{lead}{one.name}" for one in entries if one.kind is EntryKind.FILE and one.name != LOCK_FILE]
+            if len(found) + len(todo) > _MAX_FILES:
+                return None
+        return [path for path in found if path not in configured]
+
+    def _compared_lines(self, path: str) -> tuple[bytes, ...]:
+        try:
+            data = self._tree.read(path) or b""
+        except (ConfigurationError, RepositoryError):
+            return (_unknown(path),)
+        return _stripped(data) if len(data) <= _MAX_LINES_OF else (data,)
+
+
+def _unknown(path: str) -> bytes:
+    """Return what stands for an unknown content: it is equal to no other one."""
+    return b"\0" + name_bytes(path)
 
 
 def _equal(old: _OneSided, new: _OneSided, key: Callable[[_OneSided, str], Hashable]) -> Iterator[tuple[str, str]]:
@@ -135,26 +196,54 @@ def _alike(old: _OneSided, new: _OneSided) -> Iterator[tuple[str, str]]:
 def _pair(candidates: Iterable[tuple[str, str]], old: _OneSided, new: _OneSided, moved: dict[str, MovedFrom]) -> None:
     """Enter the best pairs of (old folder, new folder), and take them from the sides.
 
-    The more alike configurations are better, then the more alike entries, then lock files with the same comments, then
-    the more alike names of folders.
+    The more alike configurations are better, then the more alike other files. Of roots that these do not tell apart,
+    one with the same entries is, and with the same comments, then the more alike names of folders. Lock files that are
+    only alike are better evidence than a name only where no configuration is known: they are what is compared.
     """
     pairs = sorted(candidates)
     is_compared = len(pairs) <= _MAX_COMPARED
+    levels = {
+        (before, after): (_likeness(old.configurations[before], new.configurations[after]) if is_compared else 0.0, 0.0)
+        for before, after in pairs
+    }
+    if is_compared:
+        _compare_files(levels, old, new)
+    rivals: dict[tuple[str, tuple[float, float]], set[Hashable]] = {}
+    for (before, after), level in levels.items():
+        rivals.setdefault((after, level), set()).add((old.configurations[before], old.files.get(before)))
 
-    def evidence(pair: tuple[str, str]) -> tuple[float, float, bool, int]:
+    def evidence(pair: tuple[str, str]) -> tuple[tuple[float, float], float, int, float]:
         before, after = pair
-        configured = _likeness(old.configurations[before], new.configurations[after]) if is_compared else 0.0
         locked = _likeness(old.entries[before], new.entries[after]) if is_compared else 0.0
-        return configured, locked, old.locks[before] == new.locks[after], _common_names(before, after)
+        is_known = bool(old.configurations[before] and new.configurations[after])
+        agreed = locked if not is_known else float(locked == 1 and len(rivals[after, levels[pair]]) == 1)
+        if agreed == 1 or not is_compared:
+            agreed += old.locks[before] == new.locks[after]
+        return levels[pair], agreed, _common_names(before, after), locked
 
     ranked = sorted(((evidence(pair), pair) for pair in pairs), key=itemgetter(0), reverse=True)
-    for _, alike in groupby(ranked, key=itemgetter(0)):
+    for _, alike in groupby(ranked, key=lambda one: one[0][:-1]):
         left = [(before, after) for _, (before, after) in alike if before in old.entries and after in new.entries]
         choices = Counter(after for _, after in left)
         for before, after in left:
             if before in old.entries and after in new.entries:
                 moved[after] = MovedFrom(before, choices[after] - 1)
                 del old.entries[before], new.entries[after]
+
+
+def _compare_files(levels: dict[tuple[str, str], tuple[float, float]], old: _OneSided, new: _OneSided) -> None:
+    """Enter how alike the other files are, of those pairs between which the configurations do not decide."""
+    befores = Counter((before, level) for (before, _), level in levels.items())
+    afters = Counter((after, level) for (_, after), level in levels.items())
+    open_pairs = [
+        (before, after)
+        for (before, after), level in levels.items()
+        if befores[before, level] > 1 or afters[after, level] > 1
+    ]
+    old.read_files(before for before, _ in open_pairs)
+    new.read_files(after for _, after in open_pairs)
+    for before, after in open_pairs:
+        levels[before, after] = levels[before, after][0], _likeness(old.files[before], new.files[after])
 
 
 def _likeness(one: frozenset[bytes], other: frozenset[bytes]) -> float:
@@ -202,9 +291,13 @@ def _common_prefix(one: list[str], two: list[str]) -> int:
 def _lines(tree: Tree, path: str) -> tuple[bytes, ...]:
     """Return a file's lines without the space around them; none where it cannot be read."""
     try:
-        return tuple(line.strip() for line in (tree.read(path) or b"").splitlines())
+        return _stripped(tree.read(path) or b"")
     except (ConfigurationError, RepositoryError):
         return ()
+
+
+def _stripped(data: bytes) -> tuple[bytes, ...]:
+    return tuple(line.strip() for line in data.splitlines())
 
 
 def _telling(lines: Iterable[bytes]) -> frozenset[bytes]:
