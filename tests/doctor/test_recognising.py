@@ -346,6 +346,23 @@ def test_nothing_is_guessed_from_other_programs(seed: int) -> None:
     assert read_log("\n".join(lines).encode()).errors == ()
 
 
+OF_A_CLOUD_BLOCK = (
+    'Error: Failed to request discovery document: Get "https://app.terraform.io/.well-known/terraform.json": dial tcp: '
+    "lookup app.terraform.io: no such host\n\n  on backend.tf line 2, in terraform:\n   2:   cloud {"
+)
+OF_A_MODULE = (
+    'Error: Error accessing remote module registry\n\nFailed to retrieve available versions for module "vpc" (main.tf:1) '
+    "from registry.terraform.io: Failed to request discovery document: 503 Service Unavailable."
+)
+
+
+@pytest.mark.parametrize("before", ["", "2026-03-01T10:00:00.0000000Z "], ids=["bare", "with a prefix"])
+@pytest.mark.parametrize("error", [OF_A_CLOUD_BLOCK, OF_A_MODULE], ids=["of a cloud block", "of a module"])
+def test_a_request_for_no_provider_is_none_of_a_provider(error: str, before: str) -> None:
+    lines = f"Initializing HCP Terraform...\n\n{error}\n".split("\n")
+    assert read_log("\n".join(before + line for line in lines).encode()).errors == ()
+
+
 def test_bounds() -> None:
     error = boxed_log(
         (FAILED, f"{WHILE} the current package for {P} {V} doesn't match any of the checksums previously recorded")

@@ -378,8 +378,7 @@ CATALOGUE = (
     ),
     _row(
         "registry-unreachable",
-        "could not connect to … failed to request discovery document",
-        "failed to request discovery document",
+        "could not connect to … failed to request discovery document",  # else of a backend or a module
         causes=_ABOUT_NETWORK,
         advice="test https://HOST/.well-known/terraform.json on the runner",
     ),
