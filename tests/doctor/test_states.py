@@ -704,6 +704,29 @@ def test_packages_in_another_data_folder(
     assert (f"TF_DATA_DIR={data} terraform" in rest) is not is_set
 
 
+def test_a_data_folder_below_the_root_that_the_log_names(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-corrupted"])
+    root, log = folder / "live/prod", (folder / "ci.log").read_text("utf-8")
+    shutil.copytree(root, folder / "live/twin")
+    (root / ".terraform").rename(root / ".data")
+    (folder / "ci.log").write_text(log.replace("(in .terraform/providers)", "(in .data/providers)"), "utf-8")
+    document = doctor(folder, "ci.log")
+    first = document["causes"][0]
+    assert (first["id"], first["roots"]) == ("plugin-corrupted", ["live/prod"])
+    assert "live/prod/.data/providers/registry.terraform.io/" in first["evidence"]
+    (command,) = (one["command"] for one in document["remedies"] if one["id"] == "reinstall")
+    assert command.endswith(" && TF_DATA_DIR=.data terraform -chdir=live/prod init")
+
+
+def test_init_fills_the_data_folder_that_the_log_names(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["plugin-missing"])
+    log = (folder / "ci.log").read_text("utf-8")
+    (folder / "ci.log").write_text(log.replace("cached in .terraform/", "cached in .data/"), "utf-8")
+    commands = [one["command"] for one in doctor(folder, "ci.log")["remedies"] if " init" in one["command"]]
+    assert commands
+    assert all(one.startswith("TF_DATA_DIR=.data ") for one in commands)
+
+
 def test_an_assumed_platform_confirms_nothing(made: Any, doctor: Any) -> None:
     words = "the cached package for registry.terraform.io/acme/demo 1.4.2 (in {}) does not match any of the checksums recorded"
     incident = replace(

@@ -135,7 +135,7 @@ class InstalledPlace(Struct, frozen=True):
         shown: It as reports show it.
         base: The folder that it must not lead out of.
         is_there: True if the root has been initialised here.
-        setting: The value of TF_DATA_DIR that the failing run had, and this process does not; "" for none.
+        setting: The value of TF_DATA_DIR that the log names, and this process does not have; "" for none.
         modules: The list of the installed modules beside it, as reports show it.
         has_new_call: True if that was written later than the log, and lists the call that the message shows.
         lacking: The calls of modules, as far as they are known, that it does not list as they are called, so that every

@@ -151,7 +151,7 @@ class ChangedRoots:
         lacking, came = list[str](), list[str]()
         for path in one.fitting if self._copies.installed(one.root.path, one.error).is_of_run else ():
             entry = self._roots.lock(path).entry(one.address)
-            own = list(self._copies.installed_in(path, entry)) if entry is not None else []
+            own = list(self._copies.installed_in(path, entry, one.error)) if entry is not None else []
             own = [each for each in own if entry is not None and each.hashes & entry.accepted]
             if not own:
                 lacking.append(path)
@@ -173,9 +173,9 @@ class ChangedRoots:
         for path in one.fitting:
             if (entry := self._roots.lock(path).entry(one.address)) is None:
                 continue
-            if self._copies.has_moved_installed(path, entry):
+            if self._copies.has_moved_installed(path, entry, one.error):
                 mended.append(path)
-            copies = self._copies.installed_in(path, entry)
+            copies = self._copies.installed_in(path, entry, one.error)
             if any(each.hashes and each.platform == machine and not each.hashes & entry.accepted for each in copies):
                 found.append(path)
         return found, mended

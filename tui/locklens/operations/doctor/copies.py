@@ -6,15 +6,18 @@ How a folder is searched and hashed is in `places`.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
 from locklens.doctor import FoundPackage, InstalledPlace, holding
+from locklens.doctor.catalogue import BY_KIND
+from locklens.doctor.model import PackagePath
 from locklens.doctor.places import Places
 from locklens.doctor.redacting import redacted
 from locklens.errors import LockLensError
@@ -42,6 +45,12 @@ OF_FOLDERS = frozenset({"cached-package", "cached-modified"})
 
 _OF_PATHS = frozenset({"cached-modified", "package-damaged"})
 """Errors whose message names the folder or the file of a package."""
+
+_DATA = ".terraform"
+"""The data folder of a root, where TF_DATA_DIR names no other."""
+
+_DATA_OF_PLACE = re.compile(r"(?P<data>.+?)/providers(?:(?:/[^/]+){5,6})?$")
+"""The data folder in the path of what is installed there: of all packages, of one, or of its program."""
 
 _ADDRESS_PARTS = 5
 """Folders below that of all packages: host, namespace, type, version and platform."""
@@ -81,19 +90,18 @@ class CopyFinder:
         return self._finder.given(self._request.package, platform) if self._request.package else None
 
     def installed(self, root: str, error: RecognisedError | None = None) -> InstalledPlace:
-        """Return where the packages of a root are: in the folder that an error about it names, or by the settings."""
-        folder, setting = self._checkout.top / root, self._request.environ.get("TF_DATA_DIR") or ""
-        top = folder / (setting or ".terraform")
-        named = _named_data(error)
-        if named is not None and named.resolve() != top.resolve():
-            data = str(named / "providers")
-            return InstalledPlace(data, data, data, is_there=True, setting=str(named))
-        shown = str(top) if os.path.isabs(setting) else f"{self._checkout.shown(root)}/{setting or '.terraform'}"  # noqa: PTH117
-        shown = f"{os.path.normpath(shown)}/providers".replace(os.sep, "/")
-        place = top / "providers"
-        base = str(place) if setting else str(self._checkout.top)
-        is_of_run = error is None or not self._is_relayed
-        return InstalledPlace(str(place), shown, base, is_there=place.is_dir(), is_of_run=is_of_run)
+        """Return where the packages of a root are: in the data folder that an error names, or by the settings."""
+        own, named = self._request.environ.get("TF_DATA_DIR") or _DATA, _named_data(error)
+        folder = self._checkout.top / root
+        setting = named if named and (folder / named).resolve() != (folder / own).resolve() else ""
+        data = setting or own
+        place, is_alone = folder / data / "providers", _is_absolute(data)
+        shown = f"{data if is_alone else f'{self._checkout.shown(root)}/{data}'}/providers"
+        shown = os.path.normpath(shown).replace(os.sep, "/")
+        base = str(place) if data != _DATA else str(self._checkout.top)
+        is_there = place.is_dir()
+        is_of_run = error is None or not self._is_relayed or (is_there and setting != "" and is_alone)
+        return InstalledPlace(str(place), shown, base, is_there, setting, is_of_run=is_of_run)
 
     def _with_modules(self, installed: InstalledPlace, one: DoctorSubject) -> InstalledPlace:
         """Return the folder with what is known of the modules beside it, which init installs as it does packages."""
@@ -114,16 +122,16 @@ class CopyFinder:
             lacking=tuple(sorted(lacking)),
         )
 
-    def installed_in(self, root: str, entry: LockEntry) -> Iterator[FoundPackage]:
+    def installed_in(self, root: str, entry: LockEntry, error: RecognisedError | None = None) -> Iterator[FoundPackage]:
         """Yield the installed packages of a root's entry."""
-        return self._in_data(self.installed(root), entry)
+        return self._in_data(self.installed(root, error), entry)
 
     def _in_data(self, data: InstalledPlace, entry: LockEntry) -> Iterator[FoundPackage]:
         return self._finder.copies("installed", data.place, entry.address, str(entry.version), shown=data.shown)
 
-    def has_moved_installed(self, root: str, entry: LockEntry) -> bool:
+    def has_moved_installed(self, root: str, entry: LockEntry, error: RecognisedError | None) -> bool:
         """True if an installed package of a root's entry was moved aside later than the log."""
-        return self._kept_aside(Path(self.installed(root).place, _below(entry))) != ""
+        return self._kept_aside(Path(self.installed(root, error).place, _below(entry))) != ""
 
     def _moved(self, one: DoctorSubject, sources: Sources) -> FoundPackage | None:
         """Return the package that a fix has moved aside, by the path that it had; None without one."""
@@ -227,7 +235,8 @@ class CopyFinder:
     def _found(self, one: DoctorSubject, entry: LockEntry, sources: Sources) -> list[FoundPackage]:
         """Return the copies of the locked package: the root's own first."""
         found, own = list[FoundPackage](), self.installed(one.root.path, one.error)
-        for data in dict.fromkeys((own, *map(self.installed, self._checkout.locks))):
+        others = (self.installed(path, error) for error in (one.error, None) for path in self._checkout.locks)
+        for data in dict.fromkeys((own, *others)):
             found += [
                 replace(package, is_of_root=data == own, base=data.base) for package in self._in_data(data, entry)
             ]
@@ -312,15 +321,22 @@ def _named_cache(error: RecognisedError) -> str:
     return top if Path(top).is_dir() else ""
 
 
-def _named_data(error: RecognisedError | None) -> Path | None:
-    """Return the data folder on this machine that an error about an installed package names; None without one."""
-    if error is None or error.kind not in OF_FOLDERS or not is_absolute(error.place):
-        return None
-    place = Path(error.place)
-    try:
-        return place.parent if place.name == "providers" and place.is_dir() else None
-    except (OSError, ValueError):
-        return None
+def _named_data(error: RecognisedError | None) -> str:
+    """Return the data folder that an error about an installed package names, as TF_DATA_DIR has it; "" for none.
+
+    What OpenTofu calls a cached package by its whole path may be in a plugin cache.
+    """
+    row = BY_KIND.get(error.kind) if error is not None else None
+    if error is None or row is None or row.path is not PackagePath.INSTALLED or not _is_local(error.place):
+        return ""
+    match = _DATA_OF_PLACE.match(error.place.replace("\\", "/"))
+    is_cache = match is not None and error.kind == "cached-modified" and _is_absolute(match["data"])
+    return match["data"] if match is not None and not is_cache else ""
+
+
+def _is_absolute(place: str) -> bool:
+    """True for an absolute path of any system."""
+    return PureWindowsPath(place).anchor != ""
 
 
 def _is_local(place: str) -> bool:
