@@ -351,6 +351,30 @@ provider registry {host} does not have a provider named
     assert ("OLD stands for registry.opentofu.org/lost/gone or registry.terraform.io/" in fix["note"]) == (old == "OLD")
 
 
+BACKEND = 'terraform {\n  backend "http" {\n    address = "https://state.invalid/prod"\n  }\n}\n'
+
+
+@pytest.mark.parametrize("state", ["remote", "none"])
+def test_what_only_a_remote_state_can_require_is_locked_by_the_init_of_the_tool(
+    state: str, tmp_path: Path, doctor: Any
+) -> None:
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    log = "+ terraform -chdir=live init -lockfile=readonly -input=false\n- Reusing previous version of acme/demo from the "
+    log = f"{log}dependency lock file\n- Finding latest version of acme/netbox...\n\n"
+    log = f"{log}Error: Provider dependency changes detected\n\n{words}\n"
+    files = {
+        "live/main.tf": requires(("acme/demo", "~> 1.4")),
+        "live/.terraform.lock.hcl": lock_file(DEMO).decode(),
+        "ci.log": log,
+    }
+    for name, text in (files | {"live/backend.tf": BACKEND if state == "remote" else ""}).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    (fix,) = doctor(tmp_path, "--offline", "ci.log", "--", "live")["remedies"]
+    assert fix["command"] == ("terraform -chdir=live init" if state == "remote" else None)
+    assert ('the state is in the "http" backend (live/backend.tf:2)' in fix["note"]) is (state == "remote")
+
+
 def test_a_provider_that_its_registry_lacks_is_not_offered_to_be_locked(made: Any, doctor: Any) -> None:
     document = doctor(made(INCIDENTS["wrong-source"]), "--", "live/prod")
     found = {one["id"]: one["verdict"] for one in document["causes"]}

@@ -49,9 +49,17 @@ class Affected(Struct, frozen=True):
     @property
     def next_step(self) -> str:
         """The command line that runs init as it failed in the root; ROOT stands for one that the log does not tell."""
-        options = self.examined.message.options or _OPTIONS.get(self.examined.message.kind, ())
         upgrade = () if self.examined.message.is_of_upgrade or not self.examined.is_of_upgrade else ("-upgrade",)
-        return self._tool_line("init", *upgrade, *options)
+        return self._tool_line("init", *upgrade, *self._options)
+
+    @property
+    def locking_line(self) -> str:
+        """The same command line, of an init that may write the lock file."""
+        return self._tool_line("init", *(one for one in self._options if one.lstrip("-") != "lockfile=readonly"))
+
+    @property
+    def _options(self) -> tuple[str, ...]:
+        return self.examined.message.options or _OPTIONS.get(self.examined.message.kind, ())
 
     @property
     def get_line(self) -> str:

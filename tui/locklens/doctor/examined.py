@@ -312,6 +312,11 @@ class Examined(Struct, frozen=True, dict=True):
         return not self.configuration.requires(self.address)
 
     @property
+    def is_left_to_state(self) -> bool:
+        """True if nothing in the root but the state, which could not be read, can require the provider."""
+        return self.address is not None and self.configuration.is_left_to_state(self.address)
+
+    @property
     def where(self) -> str:
         """The root, or those that the log fits, in sentences."""
         fitting = [from_top(self.shell.here, root) for root in self.fitting]

@@ -213,9 +213,10 @@ def _left_out(x: Examined) -> tuple[str, str] | None:
     if x.is_unrequired:
         title = f"Check out the commit of the failing run, whose root requires {x.name}, and fill the mirror from it"
         return title, f"nothing in {x.where} requires it, so that mirror leaves it out"
-    if x.entry is None and x.address is not None and x.configuration.is_of_init(x.address):
+    if x.entry is None and x.address is not None and (x.configuration.is_of_init(x.address) or x.is_left_to_state):
         title = f"Lock {x.name} with init where that may ask its registry, then fill the mirror"
-        return title, "only the state or test files require it, and mirror leaves that out until it is locked"
+        why = "nothing but the state can" if x.is_left_to_state else "only the state or test files"
+        return title, f"{why} require it, and mirror leaves that out until it is locked"
     return None
 
 

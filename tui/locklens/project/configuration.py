@@ -207,6 +207,9 @@ class StateReading(Struct, frozen=True):
     backend: tuple[str, int] | None = None
 
 
+_UNREAD_STATES = frozenset({"remote", "unreadable"})
+
+
 class Configuration(Struct, frozen=True, dict=True):
     """A root module's configuration.
 
@@ -288,7 +291,7 @@ class Configuration(Struct, frozen=True, dict=True):
             return self.undeclared_reason
         if self.unread_reason:
             return self.unread_reason
-        if self.state.kind in {"remote", "unreadable"}:
+        if self.state.kind in _UNREAD_STATES:
             return self.state.detail or "the state is remote"
         if self.undeclared_reason:
             return self.undeclared_reason
@@ -329,6 +332,10 @@ class Configuration(Struct, frozen=True, dict=True):
         """True if only the state or test files require a provider: `init` reads them, and `providers lock` neither."""
         own = self.of(address)
         return bool(own) and all(one.contributor is Contributor.STATE or self._is_of_tests(one) for one in own)
+
+    def is_left_to_state(self, address: ProviderAddress) -> bool:
+        """True if nothing else than the state, which could not be read, can require a provider."""
+        return self.state.kind in _UNREAD_STATES and not self.unknown_constraints and not self.of(address)
 
     def _is_of_tests(self, one: Requirement) -> bool:
         return one.file.endswith(self.dialect.test_suffixes) or f"{one.module}.".startswith(self.test_runs)
