@@ -91,6 +91,28 @@ def test_reports_say_that_nothing_could_be_reviewed(clone: Path) -> None:
     assert written["json"] == written["sarif"] == "", "nothing that a program could take for a review without findings"
 
 
+def test_every_report_says_that_the_old_folder_of_a_moved_root_is_not_known(tmp_path: Path) -> None:
+    """Its lock file is that of one deleted root, and may have been that of another one, whose version was higher."""
+    top = tmp_path / "top"
+    files: dict[str, str] = {}
+    for name, version in (("dev", "1.0.0"), ("prod", "2.0.0")):
+        files |= {f"{name}/.terraform.lock.hcl": ENTRY.format(version, "0" * 64), f"{name}/main.tf": "# a\n"}
+        files[f"{name}/backend.hcl"] = f"# {name}\n"
+    repository(top, files)
+    git(top, "mv", "prod", "live")
+    git(top, "rm", "-qr", "dev")
+    commit(top, {"live/.terraform.lock.hcl": ENTRY.format("1.0.0", "0" * 64), "live/backend.hcl": "# live\n"})
+    _, said, _ = review(top, "HEAD~1", *ALL)
+    assert "live  (lock file unchanged, Terraform, moved from dev or prod)" in said
+    assert "verdict: warn" in said
+    for name in NAMES.values():
+        written = (top / name).read_text()
+        assert ("LK047" in written, "moved from dev, or from prod: " in written) == (True, True), name
+    git(top, "mv", "live", "prod")
+    commit(top, {"prod/backend.hcl": "# prod\n"})
+    assert "LK047" not in review(top, "HEAD~2")[1]
+
+
 def test_a_report_that_cannot_be_written_keeps_no_other_from_telling(clone: Path) -> None:
     status, _, complaint = review(clone, "HEAD~1", "--report=markdown=no/where/a.md", "--report=junit=a.xml")
     assert status == 2

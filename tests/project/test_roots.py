@@ -58,7 +58,7 @@ def commit(folder: Path, files: dict[str, str | None]) -> str:
 def found(
     repo: Path, base: str, head: str | UncommittedSide = UncommittedSide.WORK_TREE, only: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Every root with what is said of it: l(ock), c(onfiguration) changed, + added, - deleted, <old folder (? for each that may be it)."""
+    """Every root with what is said of it: l(ock), c(onfiguration) changed, + added, - deleted, <old folder (? for each equal one that may be it, ! for each other one)."""
     with Repository.discover(repo) as repository:
         old = RevisionTree(repository, base)
         places: dict[object, Tree] = {
@@ -79,7 +79,11 @@ def moves(repo: Path, base: str, head: str | UncommittedSide = UncommittedSide.W
 def letters(pair: RootPair) -> str:
     text = "l" * pair.lock_changed + "c" * pair.configuration_changed
     text += "+" * (pair.old_lock is None) + "-" * (pair.new_lock is None)
-    return text + (f"<{pair.renamed_from}{'?' * pair.equals_before}" if pair.renamed_from is not None else "")
+    return text + (
+        f"<{pair.renamed_from}{'?' * pair.equals_before}{'!' * len(pair.unlike_before)}"
+        if pair.renamed_from is not None
+        else ""
+    )
 
 
 def test_changed_added_deleted_and_unchanged_roots(repo: Path) -> None:
@@ -317,11 +321,11 @@ def test_an_equal_lock_file_does_not_tell_roots_apart_whose_other_files_differ(
     git(repo, "mv", "live/prod", "live/main")
     git(repo, "rm", "-qr", "live/dev")
     write(repo, {f"live/main/{LOCK_FILE}": lock("live/dev"), "live/main/c": "3"})
-    assert moves(repo, base) == {"live/main": "live/dev?"}
+    assert moves(repo, base) == {"live/main": "live/dev!"}
     write(repo, {"live/main/c": "2"})
     assert moves(repo, base) == {"live/main": "live/prod"}
     monkeypatch.setattr(moved_roots, "_MAX_FILES", 2)
-    assert moves(repo, base) == {"live/main": "live/dev?"}, "of too many files nothing is known"
+    assert moves(repo, base) == {"live/main": "live/dev!"}, "of too many files nothing is known"
 
 
 def test_equal_roots_of_which_any_may_have_moved_are_counted(repo: Path) -> None:

@@ -43,7 +43,8 @@ class RootPair(Struct, frozen=True):
         lock_changed: The lock file's bytes differ, or it was added, deleted or moved.
         configuration_changed: A configuration file of the folder changed, or one of a local module that it calls.
         renamed_from: The folder on the base side, where it is another.
-        equals_before: The number of other folders that neither files nor names tell from that one.
+        equals_before: The number of other folders that neither files nor names tell from that one, with equal locks.
+        unlike_before: Such folders whose lock files differ from that one's.
         is_module: The lock file was deleted from a folder that other roots call as a module on both sides, or there
             was none and nothing says that it is a root. Nothing has to be locked in it then.
         vendored: What the change adds or changes that the tools, run in the folder, take for packages: paths of the
@@ -67,6 +68,7 @@ class RootPair(Struct, frozen=True):
     states: tuple[str, ...] = ()
     spellings: Mapping[str, str] = {}
     equals_before: int = 0
+    unlike_before: tuple[str, ...] = ()
 
 
 class FolderFiles(Struct, frozen=True):

@@ -40,10 +40,16 @@ _DATA_FOLDERS = frozenset({".terraform", ".git"})
 
 
 class MovedFrom(NamedTuple):
-    """The old folder of a root, and the number of others that neither files nor names tell from it."""
+    """The old folder of a root, as far as files and names tell.
+
+    Attributes:
+        equals: The number of others that may as well be it, and whose lock files are equal.
+        unlike: The others that may as well be it, and whose lock files are not.
+    """
 
     folder: str
-    others: int
+    equals: int
+    unlike: tuple[str, ...]
 
 
 def find_moved_roots(
@@ -87,7 +93,8 @@ class _OneSided:
 
     Attributes:
         locks: Each lock file's lines.
-        entries: Those that not every lock file has, and that are no comments.
+        locked: Those that not every lock file has, and that are no comments.
+        entries: The same of those roots that no counterpart was found for, in no order.
         configurations: The lines of each configuration, also of the tool that generates it; empty where one cannot be
             read.
         files: The lines of the other files of the folder, and of those below it, as far as `read_files` was asked.
@@ -98,7 +105,8 @@ class _OneSided:
         prefetch_listed(tree, roots.values())
         self._tree = tree
         self.locks = {folder: _lines(tree, path) for folder, path in roots.items()}
-        self.entries = {folder: told for folder, lines in self.locks.items() if (told := _telling(lines))}
+        self.locked = {folder: _telling(lines) for folder, lines in self.locks.items()}
+        self.entries = {folder: frozenset(lines) for folder, lines in self.locked.items() if lines}
         paths = {folder: self._configured_by(folder) for folder in self.entries}
         prefetch_listed(tree, (path for found in paths.values() for path in found))
         self.configurations = {
@@ -224,10 +232,13 @@ def _pair(candidates: Iterable[tuple[str, str]], old: _OneSided, new: _OneSided,
     ranked = sorted(((evidence(pair), pair) for pair in pairs), key=itemgetter(0), reverse=True)
     for _, alike in groupby(ranked, key=lambda one: one[0][:-1]):
         left = [(before, after) for _, (before, after) in alike if before in old.entries and after in new.entries]
-        choices = Counter(after for _, after in left)
+        choices: dict[str, list[str]] = {}
+        for before, after in left:
+            choices.setdefault(after, []).append(before)
         for before, after in left:
             if before in old.entries and after in new.entries:
-                moved[after] = MovedFrom(before, choices[after] - 1)
+                unlike = sorted(one for one in choices[after] if old.locked[one] != old.locked[before])
+                moved[after] = MovedFrom(before, len(choices[after]) - len(unlike) - 1, tuple(unlike))
                 del old.entries[before], new.entries[after]
 
 
@@ -300,6 +311,6 @@ def _stripped(data: bytes) -> tuple[bytes, ...]:
     return tuple(line.strip() for line in data.splitlines())
 
 
-def _telling(lines: Iterable[bytes]) -> frozenset[bytes]:
+def _telling(lines: Iterable[bytes]) -> tuple[bytes, ...]:
     """Return a lock file's lines without comments and those that every lock file has."""
-    return frozenset(line for line in lines if len(line) > 1 and not line.startswith((b"#", b"hashes")))
+    return tuple(line for line in lines if len(line) > 1 and not line.startswith((b"#", b"hashes")))

@@ -126,7 +126,8 @@ def find_roots(
                 lock_changed=before != after or (before in touched and _differs(base_tree, head_tree, before, after)),
                 configuration_changed=folder in configured or evidence is not None,
                 renamed_from=moved.get(folder),
-                equals_before=moved_from[folder].others if folder in moved_from else 0,
+                equals_before=moved_from[folder].equals if folder in moved_from else 0,
+                unlike_before=moved_from[folder].unlike if folder in moved_from else (),
                 # Where nothing is locked and nothing says that the folder is a root, nothing has to be locked.
                 is_module=folder in modules or (folder in others and evidence is None),
                 vendored=brought.get(folder, ()),

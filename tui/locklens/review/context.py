@@ -132,7 +132,8 @@ class RootContext(Struct, frozen=True):
         rivals: The first places on either side that lock different packages for the version of a change, by provider.
         vendored: Paths of files of the change that the tools, run in the root, take for packages.
         spellings: Paths of files of the change, and what some disk takes each for.
-        equals_before: The number of roots that neither files nor names tell from the one that it was moved from.
+        equals_before: The number of equal roots that neither files nor names tell from the one that it was moved from.
+        unlike_before: The folders of such roots whose lock files differ from that one's.
         contents: Digests of the content of both sides' paths.
         has_packages: True if there are such files in the repository, of the change or not.
         unlocked: Set for a root without a lock file in the repository on either side.
@@ -154,3 +155,4 @@ class RootContext(Struct, frozen=True):
     is_survey: bool = False
     spellings: Mapping[str, str] = {}
     equals_before: int = 0
+    unlike_before: tuple[str, ...] = ()

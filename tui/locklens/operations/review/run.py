@@ -287,6 +287,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             is_survey=setting.is_survey,
             is_generation_noted=not setting.is_survey,
             equals_before=pair.equals_before,
+            unlike_before=pair.unlike_before,
         ),
     )
     is_whole = old.is_valid and new.is_valid and old.exists and new.exists

@@ -157,8 +157,12 @@ def moved_from_words(root: RootReview) -> str:
 
 def folder_before(root: RootReview) -> str:
     """The folder from which a root was moved, as far as files and names tell."""
-    equals = root.context.equals_before
-    return f"{root.renamed_from or '.'}{f' or another of {equals + 1} equal roots' if equals else ''}"
+    folder, equals, unlike = root.renamed_from or ".", root.context.equals_before, root.context.unlike_before
+    if len(unlike) == 1 and not equals:
+        return f"{folder} or {unlike[0] or '.'}"
+    kind = "" if unlike else "equal "
+    others = equals + len(unlike)
+    return f"{folder} or another of {others + 1} {kind}roots" if others else folder
 
 
 def fate_words(root: RootReview) -> str:

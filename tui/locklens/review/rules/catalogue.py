@@ -947,6 +947,20 @@ _ALL = (
         "Look at the fork; `[severity] LK046` in locklens.toml makes it a warning or a block.",
         "inspected",
     ),
+    Rule(
+        "LK047",
+        ROOT,
+        WARN,
+        STEP,
+        "Old folder of a moved root is not known: compared with one of several",
+        "The root is in a new folder, and several roots are gone that it may have been: neither the configuration, nor "
+        "other files, nor the names of the folders tell which, and their lock files differ. It is compared with the "
+        "one that the finding names first; compared with another one, the changes may be others.",
+        "What is an upgrade from one of the folders can be a downgrade from the other, or a provider that lost hashes.",
+        "Run `git log --follow --stat` on a file of the root. Compare with the lock file of the other folder: "
+        "`locklens review --old BASE:FOLDER/.terraform.lock.hcl --new FOLDER/.terraform.lock.hcl`.",
+        "Move the root in a commit of its own, without other changes, and review the rest since that commit.",
+    ),
 )
 
 RULES = {rule.id: rule for rule in _ALL}

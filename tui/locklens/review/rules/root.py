@@ -192,6 +192,14 @@ def _kept_words(kept: Sequence[str]) -> str:
     return f"working data of the tools: {kept[0]} ({counted(len(kept), 'file')}), {working_data(kept[0])}"
 
 
+def _old_folder_unknown(root: RootReview) -> Iterator[Verdict]:
+    unlike, folder = root.context.unlike_before, root.renamed_from or "."
+    if unlike:
+        others = listing([one or "." for one in unlike])
+        words = f"moved from {folder}, or from {others}: neither files nor names tell, and the lock files differ"
+        yield Verdict(f"{words}; compared with that of {folder} alone")
+
+
 def _not_exact(root: RootReview) -> Iterator[Verdict]:
     for called in root.configuration.remote_modules if root.configuration is not None else ():
         if not called.is_exact:
@@ -256,4 +264,5 @@ CHECKS: Mapping[str, Callable[[RootReview], Iterator[Verdict]]] = {
     "LK035": _unreviewed,
     "LK036": _brought,
     "LK041": _unread,
+    "LK047": _old_folder_unknown,
 }
