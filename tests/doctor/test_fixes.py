@@ -487,9 +487,29 @@ NOWHERE = (
     "not found in any of the search locations\n\n  - provider mirror at https://{}/p/"
 )
 
+HALF_FILLED = (
+    "Error while installing acme/demo v1.4.2: failed to query provider mirror https://{}/p/ for "
+    "registry.terraform.io/acme/demo: provider mirror does not have archive index for previously-reported "
+    "registry.terraform.io/acme/demo version 1.4.2"
+)
+
+
+def test_a_mirror_that_lists_a_version_without_its_file_lacks_it(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["credentials"], rules=()))
+    message = HALF_FILLED.format("m.example.com")
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", message)), "utf-8")
+    document = doctor(folder, "ci.log")
+    first, *others = document["causes"]
+    assert (first["id"], first["verdict"]) == ("mirror-lacks", "likely")
+    title = "The mirror m.example.com did not have the file of acme/demo 1.4.2 (404)."
+    assert title in " ".join(doctor(folder, "--format", "text", "ci.log").split())
+    assert not {"yes", "likely"} & {one["verdict"] for one in others}
+    (fix,) = document["remedies"]
+    assert fix["command"] == "locklens mirror --platform=linux_amd64 DIR --root=live/prod"
+
 
 @pytest.mark.parametrize(
-    "words", ["Error while installing acme/demo v1.4.2: {}: bad response code: 404", GONE, NOWHERE]
+    "words", ["Error while installing acme/demo v1.4.2: {}: bad response code: 404", GONE, NOWHERE, HALF_FILLED]
 )
 def test_a_mirror_on_a_server_that_was_filled_is_fixed(
     words: str, made: Any, doctor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

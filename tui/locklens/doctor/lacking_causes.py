@@ -85,6 +85,9 @@ def mirror_lacks(x: Examined) -> Judgement | None:
         host = x.message.host or "the host"
         title = f"the mirror {host} did not have the file (404)"
         words = f"the message says so: {host}, or a proxy in its place, answered 404{there}"
+        if "does not have archive index" in x.message.words:
+            title = f"the mirror {host} did not have the file of {x.failing_release} (404)"
+            words = f"{words}; its index, or another source of that run, had listed the version"
         if "provider mirror" in x.message.words or (x.is_of_mirror and x.is_path_of_run):
             return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN, title=title)
         if x.is_of_mirror or not x.places.asks_registry:

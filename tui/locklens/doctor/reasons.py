@@ -94,7 +94,7 @@ _WORDS = {
     NetworkReason.DENIED: ("403 forbidden", "unauthorized", "authentication credentials", "code: 401", "code: 403",
                            "status code 401", "status code 403", "basic credential not found"),
     NetworkReason.LIMITED: ("429 too many", "too many requests", "response code: 429"),
-    NetworkReason.ABSENT: ("404 not found", "response code: 404"),
+    NetworkReason.ABSENT: ("404 not found", "response code: 404", "does not have archive index"),
     NetworkReason.MALFORMED: ("malformed http",),
     NetworkReason.PLAIN: ("does not look like a tls handshake", "gave http response to https client"),
     NetworkReason.LOOP: ("stopped after 10 redirects",),

@@ -111,6 +111,7 @@ _ANSWERING = tuple(
             rf"{_HOST_NAME}: (?:Get|Head) \"/",
             rf"(?:Get|Head|GET|HEAD|unsuccessful request to) \"?https?://{_HOST_NAME}",
             rf"https?://{_HOST_NAME}(?=\S{{0,300}}: (?:bad response|4\d\d|5\d\d))",
+            rf"provider mirror (?:at )?https?://{_HOST_NAME}",
         ),
     )
 )
