@@ -346,6 +346,11 @@ provider registry {host} does not have a provider named
     named = "opentofu" if tool == "tofu" else tool
     fix = doctor(tmp_path, "--offline", "--tool", named, "ci.log", "--", "live")["remedies"][0]
     assert fix["command"] == f"{tool} -chdir=live state replace-provider {old} NEW"
+    for name, text in {"live/main.tf": BACKEND, "live/terraform.tfstate": ""}.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    remote = doctor(tmp_path, "--offline", "--tool", named, "ci.log", "--", "live")["remedies"][0]
+    assert remote["command"] == fix["command"], "nothing but the remote state can require it"
+    assert 'the state is in the "http" backend (live/main.tf:2)' in remote["note"]
     removal = f"{tool} -chdir=live state rm OBJECT forgets one that {tool} -chdir=live state list names"
     assert removal in fix["note"]
     assert ("OLD stands for registry.opentofu.org/lost/gone or registry.terraform.io/" in fix["note"]) == (old == "OLD")

@@ -70,8 +70,9 @@ def _without_installing(one: Affected) -> Iterator[Remedy]:
 
 
 def _is_of_state(x: Examined) -> bool:
-    """True if only the state requires a provider, which no edit of the configuration changes."""
-    return bool(x.required) and all(each.contributor is Contributor.STATE for each in x.required)
+    """True if only the state requires a provider, or can, which no edit of the configuration changes."""
+    is_read = bool(x.required) and all(each.contributor is Contributor.STATE for each in x.required)
+    return is_read or x.is_left_to_state
 
 
 def _with_another_address(one: Affected, address: ProviderAddress) -> Remedy:
@@ -83,7 +84,9 @@ def _with_another_address(one: Affected, address: ProviderAddress) -> Remedy:
         old, other = "OLD", replace(address, host=TERRAFORM.default_host)
         either = f"OLD stands for {address} or {other}, whichever the state has"
     removal = f"{one.state_line('rm', 'OBJECT')} forgets one that {one.state_line('list')} names, and destroys nothing"
-    note = clauses(either, f"NEW stands for that address; where there is none, {removal}")
+    unread = f"nothing else here requires it, and {one.examined.configuration.unknown_reason}"
+    unread = unread if one.examined.is_left_to_state else ""
+    note = clauses(unread, either, f"NEW stands for that address; where there is none, {removal}")
     return one.remedy("correct-source", title, _NONE, 0, one.state_line("replace-provider", old, "NEW"), note)
 
 
