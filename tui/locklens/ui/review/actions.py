@@ -98,19 +98,24 @@ def restorable(node: Node | None) -> dict[str, list[str]]:
         return {}
     root = node.root if node.finding is not None and node.root and node.finding.file == node.root.lock_file else None
     subjects = node.subjects if root is None else tuple(RootChange(root, change) for change in root.changes)
-    names: dict[str, list[str]] = {}
+    whole = node.roots if node.finding is None or root is not None else ()
+    broken = (one for one in whole if one.new.problems and one.new.conflict is None and _is_restorable_whole(one))
+    names = {one.path: _all_locked(one) for one in broken}
+    of_changes: dict[str, list[str]] = {}
     for subject in subjects:
         change, within = subject.change, subject.root
-        if change.kind is ChangeKind.UNCHANGED or _no_restoring(within):
-            continue
-        if within.new.problems and within.new.conflict is None:
-            names[within.path] = _all_locked(within)
+        if change.kind is ChangeKind.UNCHANGED or within.path in names or _no_restoring(within):
             continue
         moved = [change.moved_from.short(within.tool.default_host)] if change.moved_from is not None else []
-        names.setdefault(within.path, []).extend([provider_name(subject), *moved])
-    if root is not None and not names and root.is_rewritten and root.old.exists and not _no_restoring(root):
+        of_changes.setdefault(within.path, []).extend([provider_name(subject), *moved])
+    names |= of_changes
+    if root is not None and not names and _is_restorable_whole(root):
         names[root.path] = _all_locked(root)
     return names
+
+
+def _is_restorable_whole(root: RootReview) -> bool:
+    return root.is_rewritten and root.old.exists and not _no_restoring(root)
 
 
 def _all_locked(root: RootReview) -> list[str]:
