@@ -392,6 +392,27 @@ def test_a_pin_of_its_own_passes_no_key_and_one_of_the_base_does(repository: Rep
     assert (status, "LK010" in findings(document)) == (0, False)
 
 
+def test_what_a_branch_has_of_an_older_base_is_not_pending(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A merge leaves it as the base has it; where the base permits what a branch pins, it does not count either."""
+    key, before = other_signer(repository), publisher("acme").key.fingerprint
+    repository.commit_to_main(pinning(before))
+    git(repository.top, "rebase", "-q", "main")
+
+    def said() -> tuple[int, str]:
+        status = main(["review", "main", "--format", "text", "--no-cache"], lambda *_: 0)
+        return status, " ".join(capsys.readouterr().out.split())
+
+    for permitted in ("", 'accept_from = "head"\n'):
+        repository.commit_to_main(permitted + pinning(f'{before}", "{key}'))
+        status, text = said()
+        assert (status, "LK010" in text, "pending pin" in text) == (0, False, False)
+    repository.commit_to_main(pinning(f'{before}", "{key}'))
+    repository.commit(policy=pinning(key))
+    assert f"pending pin of acme to {key} (locklens.toml:1), not counted yet" in said()[1]
+
+
 def test_the_new_key_of_a_pinned_namespace_counts_by_the_steps_of_its_advice(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
-from locklens.errors import ConfigurationError
+from locklens.errors import ConfigurationError, RepositoryError
 from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Acceptance, InstallPath, Pin, Policy, parse
 from locklens.policy.model import (
     LocalPath,
@@ -101,7 +101,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
         return _in_force(base, origin)
     permits = is_permitted(base, keys) and not problem
     notes = [_ignored(other, data, comparison.head.in_words, side.name)] if not permits else []
-    more = proposed(base, proposed(fork, head))
+    more = proposed(base, proposed(fork if comparison.tip is not None else _at_fork_point(comparison, base), head))
     policy = with_proposed(base, more)
     if policy is base:
         notes += _proposals(more)
@@ -124,6 +124,19 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     if policy is base:
         return replace(effective, pending=in_force(more, datetime.now(UTC).date()).accept)
     return replace(effective, taken_acceptances=more.accept, taken_pins=more.trust)
+
+
+def _at_fork_point(comparison: Comparison, base: Policy) -> Policy:
+    """Return the policy that the head began with: what it has of that is not proposed. Where it is unknown, `base`."""
+    repository, revision = comparison.repository, comparison.base.revision
+    if repository is None or revision is None or repository.is_unborn:
+        return base
+    try:
+        fork = repository.merge_base(revision, comparison.head.revision or repository.resolve("HEAD"))
+        policy, unread = _of_head(repository.show(fork, POLICY_FILE))
+    except RepositoryError:
+        return base
+    return base if unread else policy
 
 
 def _in_force(
