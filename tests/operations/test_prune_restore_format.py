@@ -261,6 +261,29 @@ def test_restore_from_before_the_root_was_moved(top: Path) -> None:
     assert "HEAD has no such file" in failure.sentence
 
 
+def test_restore_takes_no_entry_of_one_of_several_folders_that_a_moved_root_may_have_had(top: Path) -> None:
+    for name, version in (("alpha", "1.0.0"), ("beta", "3.0.0")):
+        (top / name).mkdir()
+        (top / name / ".terraform.lock.hcl").write_bytes(lock(entry("aws", version)))
+        (top / name / "main.tf").write_bytes(requiring("aws"))
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "two")
+    for name, new in (("alpha", "yankee"), ("beta", "zulu")):
+        git(top, "mv", name, new)
+        (top / new / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
+    for staged in ("add", "."), ("commit", "-qm", "moved"):
+        git(top, *staged)
+        revision = "HEAD" if staged[0] == "add" else "HEAD~1"
+        plan = restore(Scope(top, ("yankee", "zulu")), ["aws"], revision)
+        assert not plan.proposal.files
+        assert [one.sentence.count("neither files nor names tell which was of this root") for one in plan.failures] == [
+            1,
+            1,
+        ]
+        assert all("alpha/.terraform.lock.hcl" in one.sentence for one in plan.failures)
+        assert all("beta/.terraform.lock.hcl" in one.sentence for one in plan.failures)
+
+
 def test_restore_says_of_many_moved_roots_once_that_they_were_moved(top: Path) -> None:
     roots = [f"{number}" for number in range(4)]
     for root in roots:

@@ -181,9 +181,10 @@ def restore(
 ) -> Plan:
     """Plan to restore entries from the lock file of a revision; entries that the revision lacks are removed.
 
-    It is that of the folder from which git says the root was moved since, where it was. A missing lock file is created
-    with these entries. Where no entry differs from the revision's any more, the whole file is the revision's, with the
-    line ends that git gives it on checkout. The roots must be in a git repository.
+    It is that of the folder from which the root was moved since, where it was; where it is not known which of several
+    that was, nothing is restored. A missing lock file is created with these entries. Where no entry differs from
+    the revision's any more, the whole file is the revision's, with the line ends that git gives it on checkout. The
+    roots must be in a git repository.
 
     Raises:
         ConfigurationError: One of `providers` is invalid, or a folder is not a root.
@@ -195,7 +196,8 @@ def restore(
     with Repository.discover(where.folder) as repository:
         commit, index = repository.resolve_base(revision), repository.index
         commits = LockCommits(repository)
-        before = {root.path: commits.path_in(commit, root.lock.path) for root in draft.roots}
+        places = {root.path: commits.places_in(commit, root.lock.path) for root in draft.roots}
+        before = {path: next(iter(found), None) for path, found in places.items()}
         files = {path: repository.show(commit, name) for path, name in before.items() if name is not None}
         others = repository.paths(commit, named=LOCK_FILE) if None in before.values() else ()
     locks = {path: parse(data, f"{revision}:{before[path]}") for path, data in files.items() if data is not None}
@@ -218,6 +220,12 @@ def restore(
                         f"{named}: if the root was moved, stage the move with git add, or see the entries with git show"
                     )
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
+            if len(places[root.path]) > 1:
+                named = listing(places[root.path], _NAMED)
+                words = f"{visible(revision)} has {named}, and neither files nor names tell which was of this root"
+                raise ConfigurationError(
+                    words, path=root.lock.path, hint=f"git show {visible(revision)}:PATH prints each of them"
+                )
             where_broken = f"the lock file is broken in {visible(revision)}, so nothing of it can be restored"
             require_valid(lock, hint=f"{where_broken}: name another revision with --from")
             if not _is_replaceable(root.lock, lock, selected[root.path]):
