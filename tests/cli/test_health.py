@@ -574,6 +574,20 @@ def test_what_only_the_state_or_tests_require_is_left_to_init(run: Run, top: Pat
     assert checks["not-locked"]["left_out"] == [f"state: {aws}: {why}", f"tested: {aws}: {why}"]
 
 
+def test_what_the_state_of_another_workspace_requires_is_no_orphan(run: Run, top: Path) -> None:
+    root = lay(top / "unit", AWS)
+    (root / "main.tf").write_text("")
+    orphans = {one["id"]: one for one in document(run, "--offline", status=0)["checks"]}["orphan"]
+    assert (orphans["locks"], orphans["command"]) == (1, "locklens prune -- unit")
+    place = root / "terraform.tfstate.d/prod/terraform.tfstate"
+    place.parent.mkdir(parents=True)
+    place.write_text(json.dumps(STATE))
+    value = document(run, "--offline", status=0)
+    assert {one["id"]: one for one in value["checks"]}["orphan"]["command"] is None
+    (finding,) = (one for one in value["roots"][0]["findings"] if one["rule"] == "LK007")
+    assert (finding["severity"], "the state of another workspace requires it" in finding["message"]) == ("info", True)
+
+
 def test_lock_is_not_the_fix_of_what_it_cannot_read_or_end(run: Run, top: Path) -> None:
     (top / ".gitignore").write_text("ignored/.terraform.lock.hcl\n")
     lay(top / "ignored", AWS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -725,6 +726,32 @@ def test_init_fills_the_data_folder_that_the_log_names(made: Any, doctor: Any) -
     commands = [one["command"] for one in doctor(folder, "ci.log")["remedies"] if " init" in one["command"]]
     assert commands
     assert all(one.startswith("TF_DATA_DIR=.data ") for one in commands)
+
+
+@pytest.mark.parametrize("workspace", ["", "prod"])
+def test_what_another_workspace_requires_is_not_said_to_be_required_by_nothing(
+    workspace: str, made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orphan = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    folder = made(
+        replace(INCIDENTS["plugin-missing"], locks=(lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"), orphan),))
+    )
+    if workspace:
+        monkeypatch.setenv("TF_WORKSPACE", workspace)
+    fixes = doctor(folder, "--", "live/prod")["remedies"]
+    assert any("prune" in (one["command"] or "") for one in fixes)
+    resource = {"mode": "managed", "type": "netbox_site", "name": "a", "instances": []}
+    resource["provider"] = 'provider["registry.terraform.io/acme/netbox"]'
+    place = folder / "live/prod/terraform.tfstate.d/prod/terraform.tfstate"
+    place.parent.mkdir(parents=True)
+    place.write_text(json.dumps({"version": 4, "serial": 1, "lineage": "x", "resources": [resource]}), "utf-8")
+    document = doctor(folder, "--", "live/prod")
+    assert not any("prune" in (one["command"] or "") for one in document["remedies"])
+    (found,) = (
+        one for one in document["causes"] if one["id"] == "not-required" and "netbox" in (one["evidence"] or "")
+    )
+    assert found["verdict"] == ("no" if workspace else "unknown")
+    assert ("the state of another workspace requires it" in found["evidence"]) is (not workspace)
 
 
 def test_an_assumed_platform_confirms_nothing(made: Any, doctor: Any) -> None:

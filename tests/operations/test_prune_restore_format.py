@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -96,6 +97,24 @@ def test_prune_keeps_and_names_what_something_unread_may_require(
     named = Prune(Scope(top), ("tls",)).plan()
     apply(named.proposal)
     assert lock_of(top) == lock(entry("aws"), entry("null"))
+
+
+def test_prune_warns_of_what_the_state_of_another_workspace_requires(top: Path) -> None:
+    provider = 'provider["registry.terraform.io/hashicorp/tls"]'
+    resource = {"mode": "managed", "type": "tls_key", "name": "a", "provider": provider, "instances": []}
+    place = top / "terraform.tfstate.d/prod/terraform.tfstate"
+    place.parent.mkdir(parents=True)
+    place.write_text(json.dumps({"version": 4, "resources": [resource]}), "utf-8")
+    words = "the state of another workspace requires it, which TF_WORKSPACE selects "
+    words += "(terraform.tfstate.d/prod/terraform.tfstate)"
+    plan = Prune(Scope(top)).plan()
+    assert [(one.address, one.detail) for one in plan.remarks] == [("hashicorp/tls", f"kept: {words}")]
+    apply(plan.proposal)
+    assert lock_of(top) == lock(entry("aws"), entry("tls"))
+    named = Prune(Scope(top), ("tls",)).plan()
+    assert [(one.address, one.detail, one.is_error) for one in named.remarks] == [("hashicorp/tls", words, False)]
+    apply(named.proposal)
+    assert lock_of(top) == lock(entry("aws"))
 
 
 def test_prune_keeps_what_opentofu_migrates(top: Path) -> None:

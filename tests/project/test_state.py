@@ -120,6 +120,37 @@ def test_which_state_is_read(
 
 
 @pytest.mark.parametrize(
+    ("files", "environ", "expected"),
+    [
+        ({"terraform.tfstate.d/dev/terraform.tfstate": "a"}, {}, {"a"}),
+        ({"terraform.tfstate.d/dev/terraform.tfstate": "a", "terraform.tfstate": "b"}, {}, {"a"}),
+        ({"terraform.tfstate.d/dev/terraform.tfstate": "a", "terraform.tfstate": "b"}, {"TF_WORKSPACE": "dev"}, {"b"}),
+        (
+            {"w/dev/terraform.tfstate": "a", "b.tf": 'terraform {\n  backend "local" { workspace_dir = "w" }\n}'},
+            {},
+            {"a"},
+        ),
+        ({"terraform.tfstate.d/dev/terraform.tfstate": "a", "b.tf": 'terraform {\n  backend "s3" {}\n}'}, {}, set()),
+    ],
+)
+def test_states_of_other_workspaces_are_named_and_require_nothing(
+    tmp_path: Path, files: dict[str, str], environ: dict[str, str], expected: set[str]
+) -> None:
+    contents = {
+        f"r/{name}": state(resource(f'provider["acme/{text}"]')) if text in ("a", "b") else text
+        for name, text in files.items()
+    }
+    configured(tmp_path, contents, root="r")
+    tree = WorkTree(tmp_path)
+    known = read_configuration(tree, "r", dialect=TERRAFORM, worktree=tree, environ=environ, has_workspaces=True)
+    assert {one.address.type for one in known.workspaces} == expected
+    for one in known.workspaces:
+        assert not known.requires(one.address)
+        assert one.file in known.unknown_need(one.address)
+    assert known.unread_workspaces == ()
+
+
+@pytest.mark.parametrize(
     ("settings", "word"),
     [('backend "s3" {}', '"s3"'), ("cloud {}", "HCP Terraform"), ('backend "remote" {}', '"remote"')],
 )
@@ -130,6 +161,16 @@ def test_a_state_elsewhere_is_unknown(tmp_path: Path, settings: str, word: str) 
     assert word in configuration.state.detail
     assert configuration.requirements == ()
     assert not configuration.complete
+
+
+def test_an_unread_state_of_another_workspace_leaves_open_what_is_required(tmp_path: Path) -> None:
+    known = configured(tmp_path, {"terraform.tfstate.d/dev/terraform.tfstate": "{"})
+    address = TERRAFORM.parse_source("acme/a")
+    assert known.unknown_need(address) == ""
+    tree = WorkTree(tmp_path)
+    known = read_configuration(tree, "", dialect=TERRAFORM, worktree=tree, has_workspaces=True)
+    words = "the state of another workspace cannot be read (terraform.tfstate.d/dev/terraform.tfstate)"
+    assert known.unknown_need(address) == words
 
 
 POINTER = json.dumps({"version": 3, "backend": {"type": "s3", "config": {}, "hash": 1}})

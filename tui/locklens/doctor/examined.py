@@ -306,14 +306,19 @@ class Examined(Struct, frozen=True, dict=True):
 
     @property
     def is_unrequired(self) -> bool:
-        """True if it is known that nothing in the root requires the provider."""
-        if self.address is None or self.configuration.unknown_reason:
+        """True if it is known that nothing in the root requires the provider, in any workspace."""
+        if self.address is None or self.configuration.unknown_need(self.address):
             return False
         return not self.configuration.requires(self.address)
 
     @property
+    def unknown_need(self) -> str:
+        """The reason why it is not known if any run requires the provider; "" if it is known."""
+        return self.configuration.unknown_need(self.address) if self.address is not None else ""
+
+    @property
     def is_left_to_state(self) -> bool:
-        """True if nothing in the root but the state, which could not be read, can require the provider."""
+        """True if nothing in the root can require the provider but a state that no command here reads."""
         return self.address is not None and self.configuration.is_left_to_state(self.address)
 
     @property

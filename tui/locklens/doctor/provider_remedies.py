@@ -84,7 +84,7 @@ def _with_another_address(one: Affected, address: ProviderAddress) -> Remedy:
         old, other = "OLD", replace(address, host=TERRAFORM.default_host)
         either = f"OLD stands for {address} or {other}, whichever the state has"
     removal = f"{one.state_line('rm', 'OBJECT')} forgets one that {one.state_line('list')} names, and destroys nothing"
-    unread = f"nothing else here requires it, and {one.examined.configuration.unknown_reason}"
+    unread = f"nothing else here requires it, and {one.examined.unknown_need}"
     unread = unread if one.examined.is_left_to_state else ""
     note = clauses(unread, either, f"NEW stands for that address; where there is none, {removal}")
     return one.remedy("correct-source", title, _NONE, 0, one.state_line("replace-provider", old, "NEW"), note)

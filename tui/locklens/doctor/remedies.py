@@ -331,7 +331,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         return
     if x.is_left_to_state:
         title = f"Lock {x.name} with init, which reads the state: lock does not, and nothing else here requires it"
-        unread = f"{x.configuration.unknown_reason}; if init locks nothing, check out the commit of the failing run"
+        unread = f"{x.unknown_need}; if init locks nothing, check out the commit of the failing run"
         yield one.alone.remedy("init", title, _LOW, None, one.locking_line, unread, one.then_commit)
         return
     if x.is_of_mirror_alone:

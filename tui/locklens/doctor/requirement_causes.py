@@ -120,6 +120,8 @@ def not_required(x: Examined) -> Judgement | None:
         return Judgement(_NO, f"{x.name} is required{f' ({by})' if by else ''}")
     if unknown := x.configuration.unknown_reason:
         return Judgement(_UNKNOWN, f"{place}; whether anything requires it is not known", unknown)
+    if other := x.unknown_need:
+        return Judgement(_UNKNOWN, f"{place}; {other}", "which workspaces runs use")
     words = f"{place}, and nothing in {x.where} requires it"
     if x.error is None:
         return Judgement(_YES, f"{words}: init removes the entry, and init -lockfile=readonly fails")
@@ -147,8 +149,8 @@ def _conflict(x: Examined) -> Judgement | None:
     required, constraints = x.required, x.constraints
     if len(required) > 1 and (clash := _clash(x)):
         return Judgement(_YES, clash, title="no version satisfies all constraints, which exclude one another")
-    if x.error is None and x.is_unrequired:
-        return Judgement(_NO, f"nothing in {x.where} requires {x.name}, so that no constraint holds")
+    if x.error is None and not required and not x.configuration.unknown_constraints:  # of which a state has none
+        return Judgement(_NO, f"no constraint of {x.where} is on {x.name}")
     if not required:
         words = x.configuration.unknown_reason or f"nothing in {x.where} requires {x.name}"
         missing = "the configuration of the failing run: -- ROOT" if x.error is not None else "the root's configuration"

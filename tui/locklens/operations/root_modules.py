@@ -192,6 +192,7 @@ class RootReader:
             test_directory=self._settings.test_directory,
             module_reader=self._modules,
             for_locking=self._for_locking,
+            has_workspaces=True,
         )
         under = tree.under if isinstance(tree, OverlayTree) else tree
         return Root(path, tool, lock, configuration, top=under.top if isinstance(under, WorkTree) else None)

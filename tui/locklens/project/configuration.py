@@ -222,6 +222,9 @@ class Configuration(Struct, frozen=True, dict=True):
         value_files: Path of every file with values of variables from which sources or the state's path are computed.
         local_calls: Path and source, in normal form, of each call of a module in its caller's tree; none of tests. The
             source is "" where it is computed, since a value may be a secret.
+        workspaces: What the local states of other workspaces than the selected one require, where those were read: a
+            run in one of them requires it, and no other run does.
+        unread_workspaces: Those of them that cannot be read.
         test_runs: What the paths of the calls that test files make begin with.
         is_known: False where files are compared of which none tells the folder: whether it has any file is unknown.
         generator: File in the folder from which another tool generates configuration, such as terragrunt.hcl; "" for
@@ -241,6 +244,8 @@ class Configuration(Struct, frozen=True, dict=True):
     local_calls: tuple[tuple[str, str], ...] = ()
     value_files: tuple[str, ...] = ()
     other_states: tuple[StateReading, ...] = ()
+    workspaces: tuple[Requirement, ...] = ()
+    unread_workspaces: tuple[StateReading, ...] = ()
     test_runs: tuple[str, ...] = ()
     is_known: bool = True
 
@@ -297,6 +302,19 @@ class Configuration(Struct, frozen=True, dict=True):
             return self.undeclared_reason
         return "" if self.complete else "the configuration could not be read whole"
 
+    def unknown_need(self, address: ProviderAddress) -> str:
+        """The reason why it is unknown if any run requires a provider, of all workspaces; "" if it is known."""
+        if self.unknown_reason:
+            return self.unknown_reason
+        if (other := self.of_workspace(address)) is not None:
+            return f"the state of another workspace requires it, which TF_WORKSPACE selects ({other.file})"
+        unread = next(iter(self.unread_workspaces), None)
+        return f"the state of another workspace cannot be read ({unread.file})" if unread is not None else ""
+
+    def of_workspace(self, address: ProviderAddress) -> Requirement | None:
+        """Return the first of `workspaces` that requires a provider; None if none does."""
+        return next((one for one in self.workspaces if one.address == address), None)
+
     @property
     def unknown_constraints(self) -> str:
         """The reason why a constraint may be unknown; "" if all are known. A state has none, wherever it is."""
@@ -334,8 +352,9 @@ class Configuration(Struct, frozen=True, dict=True):
         return bool(own) and all(one.contributor is Contributor.STATE or self._is_of_tests(one) for one in own)
 
     def is_left_to_state(self, address: ProviderAddress) -> bool:
-        """True if nothing else than the state, which could not be read, can require a provider."""
-        return self.state.kind in _UNREAD_STATES and not self.unknown_constraints and not self.of(address)
+        """True if nothing can require a provider but a state that could not be read, or is of another workspace."""
+        is_open = self.state.kind in _UNREAD_STATES or self.of_workspace(address) is not None
+        return is_open and not self.unknown_constraints and not self.of(address)
 
     def _is_of_tests(self, one: Requirement) -> bool:
         return one.file.endswith(self.dialect.test_suffixes) or f"{one.module}.".startswith(self.test_runs)

@@ -45,7 +45,7 @@ from locklens.project.module_sources import (
     read_manifest,
 )
 from locklens.project.modules import Module, ModuleReader
-from locklens.project.state import RootFiles, TerraformState, data_folder, read_states
+from locklens.project.state import RootFiles, TerraformState, data_folder, read_states, read_workspaces
 from locklens.project.static_values import with_known_values
 
 if TYPE_CHECKING:
@@ -269,6 +269,7 @@ def read_configuration(
     module_reader: ModuleReader | None = None,
     for_locking: bool = False,
     changed_states: Sequence[str] = (),
+    has_workspaces: bool = False,
 ) -> Configuration:
     """Read a root module's configuration. What is broken is a problem, and the rest still counts.
 
@@ -276,7 +277,8 @@ def read_configuration(
     TF_DATA_DIR, TF_WORKSPACE and OpenTofu's switch for addresses in the state are looked at. The reader may be shared
     between roots and sides, so that equal files are read once. `for_locking` is for `providers lock`, which looks
     neither at test files nor at the state. Of `changed_states`, those of other workspaces than the selected one are
-    read as well.
+    read as well; with `has_workspaces` those that lie there are, and none of them requires what it names for a run in
+    the selected one.
     """
     files = RootFiles(tree, worktree, root, dialect, environ)
     modules = ModuleTree(files, module_reader or ModuleReader())
@@ -293,8 +295,12 @@ def read_configuration(
     requirements += tests.requirements
     problems += [*modules.problems, *tests.problems, *_builtin_problems(requirements, dialect)]
     states: list[TerraformState] = []
+    workspaces: list[TerraformState] = []
     if not for_locking:
-        states = read_states(files, root_module.backend, changed_states, frozenset(one.address for one in requirements))
+        required = frozenset(one.address for one in requirements)
+        states = read_states(files, root_module.backend, changed_states, required)
+        if has_workspaces:
+            workspaces = read_workspaces(files, root_module.backend, states[0].reading, required)
     state_files = [one.reading.file for one in states if one.reading.file]
     return Configuration(
         root=root,
@@ -305,6 +311,8 @@ def read_configuration(
         problems=tuple(problems),
         state=states[0].reading if states else StateReading("none", ""),
         other_states=tuple(one.reading for one in states[1:]),
+        workspaces=tuple(needed for one in workspaces for needed in one.requirements),
+        unread_workspaces=tuple(one.reading for one in workspaces if one.reading.kind == "unreadable"),
         files=tuple(dict.fromkeys([*modules.files, *tests.files, *state_files])),
         generator=generator,
         remote_modules=tuple(modules.remote.values()),

@@ -20,7 +20,7 @@ from locklens import hcl
 from locklens.dialect import AddressError, Dialect
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import Contributor, Requirement, StateReading
-from locklens.project.tree import folder_of
+from locklens.project.tree import EntryKind, folder_of
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -45,6 +45,12 @@ _RESOURCE = frozenset(["module", "mode", "type", "name", "provider", "instances"
 _INSTANCE = frozenset(["provider"])
 _POINTER = frozenset(["backend", "type"])
 _NO_TRANSLATION = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION"
+
+_USUAL_PLACES = "terraform.tfstate", "terraform.tfstate.d"
+"""The state of the default workspace and the folder of the others, where a local backend names no other ones."""
+
+_MOST_WORKSPACES = 64
+"""The most workspaces of one root whose states are read beside the selected one."""
 
 _EXACT_DIGITS = 18
 """A number with more digits is read as a float: no field here has as many, and Python refuses thousands of them."""
@@ -114,6 +120,29 @@ def read_states(
     return [selected, *_other_states(files, backend, others, required)]
 
 
+def read_workspaces(
+    files: RootFiles, placed: Placed[Backend] | None, selected: StateReading, required: frozenset[ProviderAddress]
+) -> list[TerraformState]:
+    """Read the local states of the workspaces beside the selected one, as far as the backend tells where they are."""
+    backend = placed.item if placed is not None else None
+    if backend is not None and (backend.type != "local" or backend.is_computed):
+        return []
+    default, folder = _places(files, backend)
+    if folder is None:
+        return []
+    try:
+        names = [one.name for one in files.tree.list(folder) if one.kind is not EntryKind.FILE]
+    except ConfigurationError as error:
+        return [TerraformState(StateReading("unreadable", str(error), folder))]
+    named = (f"{folder}/{name}/terraform.tfstate" for name in names[:_MOST_WORKSPACES])
+    paths = [path for path in (default, *named) if path and path != selected.file]
+    found = list(_other_states(files, backend, paths, required))
+    if len(names) > _MOST_WORKSPACES:
+        words = f"only the first {_MOST_WORKSPACES} workspaces are looked at"
+        found.append(TerraformState(StateReading("unreadable", words, folder)))
+    return found
+
+
 def _selected_state(files: RootFiles, backend: Backend | None, required: frozenset[ProviderAddress]) -> TerraformState:
     tree = files.tree
     disk = tree if files.worktree is None else files.worktree
@@ -138,8 +167,7 @@ def _other_states(
     """Yield the states among some files that are those of the root in any of its workspaces."""
     if backend is not None and (backend.type != "local" or backend.is_computed):
         return
-    default = files.tree.join(files.root, (backend.path if backend else None) or "terraform.tfstate")
-    folder = files.tree.join(files.root, (backend.workspace_folder if backend else None) or "terraform.tfstate.d")
+    default, folder = _places(files, backend)
     for path in paths:
         above, _, name = path.rpartition("/")
         if path == default or (name == "terraform.tfstate" and folder_of(above) == folder):
@@ -149,6 +177,13 @@ def _other_states(
                 yield TerraformState(StateReading("local", "", path), needed)
             except (_StateError, ConfigurationError) as error:
                 yield TerraformState(StateReading("unreadable", str(error), path))
+
+
+def _places(files: RootFiles, backend: Backend | None) -> tuple[str | None, str | None]:
+    """Return the state of the default workspace, and the folder of the others; None for what is outside of the tree."""
+    names = ((backend.path, backend.workspace_folder) if backend is not None else ()) or (None, None)
+    default, folder = (named or usual for named, usual in zip(names, _USUAL_PLACES, strict=True))
+    return files.tree.join(files.root, default), files.tree.join(files.root, folder)
 
 
 def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | None:

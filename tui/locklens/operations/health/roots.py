@@ -367,6 +367,7 @@ class _RootsReader:
             environ=os.environ,
             test_directory=self._settings.test_directory,
             module_reader=self._modules,
+            has_workspaces=True,
         )
 
     def _own_findings(self, root: RootReview, judged: Sequence[Finding], absence: Absence | None) -> Iterator[Finding]:

@@ -79,11 +79,17 @@ def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderA
             for entry in orphans:
                 draft.note(root.path, words, address=root.name_of(entry.address))
         else:
-            entries = {entry.address: None for entry in orphans}
+            entries = {entry.address: None for entry in orphans if not root.configuration.unknown_need(entry.address)}
+            for entry in orphans:
+                if words := root.configuration.unknown_need(entry.address):
+                    draft.warn(root.path, f"kept: {words}", address=root.name_of(entry.address))
     else:
         for address in sorted(named):
             if (error := _not_prunable(root, address)) is not None:
                 draft.fail(root.path, error, address=root.name_of(address))
+            elif (words := root.configuration.unknown_need(address)) and not reason:
+                hint = "a run in that workspace locks it again, and fails with -lockfile=readonly"
+                draft.warn(root.path, words, address=root.name_of(address), hint=hint)
         entries = dict.fromkeys(named)
     put_entries(draft, root, entries)
     if not entries and not (named is None and orphans):

@@ -51,7 +51,7 @@ def _not_required(address: ProviderAddress, lock: LockFile, configuration: Confi
     entry = lock.by_address.get(address)
     if entry is None or configuration.requires(address) or migrates_to(address, lock, configuration) is not None:
         return
-    if unknown := configuration.unknown_reason:
+    if unknown := configuration.unknown_need(address):
         message = f"could not determine whether {address} is required: {unknown}"
         yield Verdict(message, entry.line, severity=Severity.INFO, case=UNKNOWN)
         return
