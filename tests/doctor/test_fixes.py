@@ -356,6 +356,22 @@ provider registry {host} does not have a provider named
     assert ("OLD stands for registry.opentofu.org/lost/gone or registry.terraform.io/" in fix["note"]) == (old == "OLD")
 
 
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_a_root_that_a_sparse_checkout_leaves_out_is_checked_out_first(is_sparse: bool, made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["constraint-conflict"])
+    log = f"+ cd live/prod\n+ terraform init\n{(folder / 'ci.log').read_text('utf-8')}"
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "all")
+    if is_sparse:
+        git(folder, "sparse-checkout", "set", "elsewhere")
+        assert not (folder / "live/prod").exists()
+    (folder / "real.log").write_text(log, "utf-8")
+    fixes = [one for one in doctor(folder, "real.log")["remedies"] if one["command"]]
+    words = "first git sparse-checkout add live/prod: the folder is not checked out here"
+    assert fixes
+    assert {one["note"].startswith(words) for one in fixes} == {is_sparse}
+
+
 BACKEND = 'terraform {\n  backend "http" {\n    address = "https://state.invalid/prod"\n  }\n}\n'
 
 

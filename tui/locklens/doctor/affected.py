@@ -200,6 +200,7 @@ class Affected(Struct, frozen=True):
     ) -> Remedy:
         """Return a remedy for the roots; `words` are its command line and its notes."""
         command, *notes = words or ("",)
+        notes = [*filter(None, (self.first_checkout if command else "",)), *notes]
         is_writing = remedy in _OF_INIT or "write" in details
         if is_writing and command and (replaced := self.replaced_by_init):
             trust, size = trust if trust is TrustCost.HIGH else TrustCost.LOW, size or None
@@ -227,6 +228,13 @@ class Affected(Struct, frozen=True):
         """What has to be done before a command that reads the modules of the root, in a clause; "" for nothing."""
         is_missing = any(each.is_fetchable for each in self.examined.configuration.missing_modules)
         return f"first {self.get_line}: without the modules, which are not fetched, it fails" if is_missing else ""
+
+    @property
+    def first_checkout(self) -> str:
+        """What brings the folder of the root to the work tree, in a clause; "" where it is there."""
+        x = self.examined
+        added = shell_words([*x.shell.git, "sparse-checkout", "add", x.root])
+        return "" if x.is_checked_out else f"first {added}: the folder is not checked out here"
 
     @property
     def then_commit(self) -> str:

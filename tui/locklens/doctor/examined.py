@@ -69,6 +69,7 @@ class Examined(Struct, frozen=True, dict=True):
         others: The provider in other lock files.
         twins: The provider of the same name in the other tool's registry, in any lock file.
         tools_elsewhere: The number of other lock files that each tool wrote, by its name.
+        is_checked_out: False if the work tree does not have the root's folder, as with a sparse checkout.
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
         history: Its past, and that of the lock file.
         places: Where its packages are, and may come from.
@@ -85,6 +86,7 @@ class Examined(Struct, frozen=True, dict=True):
     others: tuple[ElsewhereEntry, ...] = ()
     twins: tuple[ElsewhereEntry, ...] = ()
     tools_elsewhere: Mapping[str, int] = {}
+    is_checked_out: bool = True
     fitting: tuple[str, ...] = ()
     history: EntryHistory = EntryHistory()
     places: Places = Places()

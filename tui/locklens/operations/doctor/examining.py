@@ -187,6 +187,7 @@ class Examiner:
             others=tuple(self._with_requirements(one, others, shared)),
             twins=tuple(self._elsewhere(twin_of(address)).values()),
             tools_elsewhere=Counter(tool for path, tool in self._writers.items() if path != root.path),
+            is_checked_out=not lock.exists or (self._checkout.top / root.path).is_dir(),
             fitting=tuple(map(self._checkout.shown, one.fitting)),
             history=self._past_of(one, past),
             places=places,
