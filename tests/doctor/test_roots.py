@@ -1041,6 +1041,11 @@ def test_what_the_state_requires_is_of_a_root_whose_state_has_it(beside_edge: Pa
     assert document["causes"][0]["roots"] == ["dns"]
     (beside_edge / "dns/terraform.tfstate").unlink()
     assert roots_of(doctor(beside_edge, "ci.log")) == [[]]
+    other = beside_edge / "dns/terraform.tfstate.d/prod/terraform.tfstate"
+    other.parent.mkdir(parents=True)
+    other.write_text(json.dumps(state).replace("acme/netbox", "acme/vault"), "utf-8")
+    (beside_edge / "ci.log").write_text(GONE["provider-unknown"], "utf-8")
+    assert roots_of(doctor(beside_edge, "ci.log")) == [["dns"]]
 
 
 def test_a_root_whose_modules_are_not_all_read_is_none_of_a_log_that_another_root_explains(

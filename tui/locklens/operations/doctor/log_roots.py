@@ -461,9 +461,10 @@ class LogRoots(RootStates):
         return terms_of(wanted) == terms_of(root.configuration.constraints(address))
 
     def _requires(self, root: Root, error: RecognisedError, name: str, *, is_other: bool = False) -> bool:
-        """True if the configuration of a root requires a provider, which its lock file may lack."""
+        """True if a root requires a provider, which its lock file may lack, also by the state of another workspace."""
         address = parsed(name, self._parse_of(error, root), is_other=is_other)
-        return address is not None and bool(root.configuration.of(address))
+        read = root.configuration
+        return address is not None and (bool(read.of(address)) or read.of_workspace(address) is not None)
 
     def _fits(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has the provider and version of an error, in its registry or the other tool's.
