@@ -209,13 +209,8 @@ class Examiner:
     def _past_of(self, one: DoctorSubject, past: tuple[PastEntry, ...]) -> EntryHistory:
         """Return what git and the writes of locklens tell, beside the states of the entry."""
         lock, address, writes, history = one.root.lock, one.address, self._roots.writes, self._history
-        root_path = one.root.path
-        had_no_file = lock.exists and one.error is not None and self._roots.had_no_file(root_path, one.error)
-        came_later = had_no_file and self.copies.is_later(lock.path)
         is_new = history.is_new(lock, self._own_files(one), self._request.logged)
-        came_later = came_later and self.copies.installed(root_path, one.error).is_of_run
-        was_added = is_new and any(each.path == lock.path for each in history.lock_files(lock.path))
-        had_no_file = had_no_file and not (came_later or was_added)
+        had_no_file = self._had_no_file(one, is_new=is_new)
         is_ignored = (had_no_file or not lock.exists) and history.is_ignored(lock.path)
         left, left_by = self._left(one)
         is_lost = not lock.exists or bool(lock.problems)
@@ -288,6 +283,15 @@ class Examiner:
         for side in one.sides:
             if (first := self._history.first_with(one.root.lock.path, side)) is not None:
                 yield (side.address, str(side.version)), first
+
+    def _had_no_file(self, one: DoctorSubject, *, is_new: bool) -> bool:
+        """True if the failing run had no lock file, and the one here neither came later than the log, nor is new."""
+        lock, root = one.root.lock, one.root.path
+        if one.error is None or not lock.exists or not self._roots.had_no_file(root, one.error):
+            return False
+        if self.copies.is_later(lock.path) and self.copies.installed(root, one.error).is_of_run:
+            return False
+        return not (is_new and any(each.path == lock.path for each in self._history.lock_files(lock.path)))
 
     def _removed_by(self, one: DoctorSubject) -> str:
         """Return what removed the entry of a provider that is not locked; "" where git does not tell."""

@@ -309,10 +309,14 @@ class LogRoots(RootStates):
             return None
         of_init = not claim.missing
         now = [_locked(lock, tool, of_init=of_init) for lock in self.locks_of(path)]
-        past = [_locked(lock, tool, of_init=of_init) for lock in self.history.lock_files(lock_path(path)) if is_past]
         earlier = (one.configuration for one in (self.earlier(path, tool) if is_past else ()))
+        states = [self.root(path, tool).configuration, *filter(claim.is_exactly_of, earlier)]
+        if not any(claim.may_be_of(read, now[0]) for read in states):
+            return None  # whatever was locked in commits
+        locks = self.history.lock_files(lock_path(path)) if is_past else ()
+        past = [_locked(lock, tool, of_init=of_init) for lock in locks]
         found = []
-        for number, read in enumerate((self.root(path, tool).configuration, *filter(claim.is_exactly_of, earlier))):
+        for number, read in enumerate(states):
             lock = None
             if any(claim.is_of(read, each) for each in (*now, *past)):
                 is_here = number == 0 and any(claim.is_of(read, each) for each in now)

@@ -117,6 +117,11 @@ class RunClaim(Struct, frozen=True):
         rest, listed = required - self.overridden, self.listed - self.overridden
         return bool(listed) and (rest == listed or (rest < listed and not configuration.complete))
 
+    def may_be_of(self, configuration: Configuration, locked: frozenset[ProviderAddress]) -> bool:
+        """True unless a root with a configuration prints something else with any lock file."""
+        is_open = not configuration.has_files or (self.missing != frozenset() and not configuration.complete)
+        return is_open or self.lists(configuration, locked)
+
     def is_exactly_of(self, configuration: Configuration) -> bool:
         """True if a configuration requires what the run listed, or missed, and is not only known not to exclude it."""
         required = configuration.required()
