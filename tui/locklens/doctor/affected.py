@@ -239,12 +239,22 @@ class Affected(Struct, frozen=True):
     @property
     def then_commit(self) -> str:
         """What is left to do once the lock file is written, in a clause: others have it by the next commit alone."""
-        x = self.examined
-        if not x.history.is_ignored:
+        if not self.examined.history.is_ignored:
             return "then commit the lock file"
-        added = shell_words([*x.shell.git, "add", "-f", "--", x.lock.path])
-        shown = shell_words([*x.shell.git, "check-ignore", "-v", "--", x.lock.path])
-        return f"then commit the lock file, which git ignores: {added}, or take out the line that {shown} names"
+        way_on = f"{self.add_line}, or take out the line that {self.ignoring_line} names"
+        return f"then commit the lock file, which git ignores: {way_on}"
+
+    @property
+    def add_line(self) -> str:
+        """The command line that stages the lock file, also where git ignores it."""
+        x = self.examined
+        return shell_words([*x.shell.git, "add", *(("-f",) if x.history.is_ignored else ()), "--", x.lock.path])
+
+    @property
+    def ignoring_line(self) -> str:
+        """The command line that names the line for which git ignores the lock file, staged or not."""
+        x = self.examined
+        return shell_words([*x.shell.git, "check-ignore", "-v", "--no-index", "--", x.lock.path])
 
     def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""

@@ -364,12 +364,10 @@ def _given_file(one: Affected) -> Remedy:
         title = f"Let the job have {file} beside the configuration"
         note = "an image or an artifact of *.tf alone, a .dockerignore, or a sparse checkout leaves it out"
         return Remedy("give-file", title, 1, _NONE, 0, "", note, is_of_all=True)
-    force = ("-f",) if x.history.is_ignored else ()
-    added, note = shell_words([*x.shell.git, "add", *force, "--", x.lock.path]), "then commit it"
+    note = "then commit it"
     if x.history.is_ignored:
-        shown = shell_words([*x.shell.git, "check-ignore", "-v", "--no-index", "--", x.lock.path])
-        note = f"{note}, and take out the line that {shown} names"
-    return Remedy("commit-file", f"Commit {file}", 1, _NONE, 0, added, note, is_of_all=True)
+        note = f"{note}, and take out the line that {one.ignoring_line} names"
+    return Remedy("commit-file", f"Commit {file}", 1, _NONE, 0, one.add_line, note, is_of_all=True)
 
 
 _OF_SELECTED = {_C.CONSTRAINT_CONFLICT, _C.PLATFORM_MISSING, _C.KEY_REVOKED, _C.KEY_EXPIRED, _C.KEY_CHANGED}
