@@ -417,13 +417,14 @@ def test_a_dry_run_in_a_folder_names_the_command_that_applies_its_diff(
     monkeypatch.chdir(top / "a")
     status, out, err = run(*words)
     assert status == 0
-    assert err.splitlines()[-1] == "note: the diff is from the repository's top: git -C .. apply takes it"
+    assert err.splitlines()[-1] == f"note: the diff is from {top}: git -C {top} apply takes it"
     (tmp_path / "diff").write_text(out)
-    git(top / "a", "-C", "..", "apply", str(tmp_path / "diff"))
+    git(top / "a", "-C", str(top), "apply", str(tmp_path / "diff"))
     assert f"a/{LOCK}" in (changed := git(top, "status", "--short"))
     assert "demo" in (top / "m/main.tf").read_text("utf-8"), changed
     monkeypatch.chdir(top)
     assert "git -C" not in run("lock", "--root", "a", "--dry-run")[2]
     monkeypatch.chdir(top / "a")
     (top / "a" / LOCK).unlink()
-    assert "git -C .. apply" in run("lock", "--dry-run")[2]
+    assert f"git -C {top} apply" in run("lock", "--dry-run")[2]
+    assert "apply" not in run("format", "--dry-run")[2], "there is no diff"

@@ -523,32 +523,30 @@ async def test_restore_on_a_lock_file_that_cannot_be_parsed_restores_it(opening:
     assert git(top, "status", "--porcelain") == ""
 
 
-@pytest.mark.parametrize("steps", [(), ("up",)], ids=["finding", "root"])
+def with_an_invalid_version(data: bytes) -> bytes:
+    return data.replace(b'"5.86.1"', b'"5,86"')
+
+
+def with_a_block_twice(data: bytes) -> bytes:
+    lowered = data.replace(b"5.86.1", b"5.84.0")
+    return lowered + lowered[lowered.rindex(b"provider ") :]
+
+
+@pytest.mark.parametrize(("damaged", "row", "steps"), [
+    (with_an_invalid_version, "LK019", ()),
+    (with_an_invalid_version, "LK019", ("up",)),
+    (with_a_block_twice, "LK019", ()),
+    (with_a_block_twice, "hashicorp/aws", ()),
+])  # fmt: skip
 async def test_restore_on_a_lock_file_that_cannot_be_parsed_needs_no_change_beside_it(
-    opening: Opening, top: Path, steps: tuple[str, ...]
+    opening: Opening, top: Path, damaged: Callable[[bytes], bytes], row: str, steps: tuple[str, ...]
 ) -> None:
+    """Nor does it matter whether a part of it can be read."""
     git(top, "checkout", "-q", ".")
-    (top / "b" / LOCK).write_bytes((top / "b" / LOCK).read_bytes().replace(b'"5.86.1"', b'"5,86"'))
-    async with opening() as on:
-        await on.go_to("LK019")
-        await on.press(*steps, "R")
-        await on.ready()
-        assert "b: the whole file would be restored, since it could not be parsed" in on.plan
-        await on.press("enter")
-        await until(on, lambda: "wrote 1 file" in on.status)
-    assert git(top, "status", "--porcelain") == ""
-
-
-@pytest.mark.parametrize("row", ["LK019", "hashicorp/aws"])
-async def test_restore_on_a_lock_file_of_which_a_part_can_be_read_restores_it_too(
-    opening: Opening, top: Path, row: str
-) -> None:
-    git(top, "checkout", "-q", ".")
-    lowered = (top / "b" / LOCK).read_bytes().replace(b"5.86.1", b"5.84.0")
-    (top / "b" / LOCK).write_bytes(lowered + lowered[lowered.rindex(b"provider ") :])
+    (top / "b" / LOCK).write_bytes(damaged((top / "b" / LOCK).read_bytes()))
     async with opening() as on:
         await on.go_to(row)
-        await on.press("R")
+        await on.press(*steps, "R")
         await on.ready()
         assert "b: the whole file would be restored, since it could not be parsed" in on.plan
         await on.press("enter")

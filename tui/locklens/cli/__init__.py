@@ -39,14 +39,17 @@ def put_event(type_: str, /, **fields: object) -> int:
     return put(json_text({"type": type_, **fields}, indent=None))
 
 
-def dry_run_words(top: str | os.PathLike[str]) -> list[str]:
-    """Return what ends a dry run: its diff names files from the top, and elsewhere `git apply` drops some silently."""
-    from locklens.machine import shell_folder
+def dry_run_words(top: str | os.PathLike[str] | None) -> list[str]:
+    """Return what ends a dry run, whose diff names files from a top folder; None without a diff.
+
+    In another folder, `git apply` drops those outside of it silently.
+    """
+    from locklens.machine import path_from_shell
     from locklens.text import shell_words
 
-    up = os.path.relpath(os.path.realpath(top), os.path.realpath(shell_folder()))
-    applying = shell_words(["git", "-C", up, "apply"])
-    return [NOT_WRITTEN, *([f"note: the diff is from the repository's top: {applying} takes it"] if up != "." else [])]
+    place = path_from_shell(top) if top is not None else "."
+    applying = shell_words(["git", "-C", place, "apply"])
+    return [NOT_WRITTEN, *([f"note: the diff is from {place}: {applying} takes it"] if place != "." else [])]
 
 
 def put_patch(files: Iterable[PlannedFile]) -> int:

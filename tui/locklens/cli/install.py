@@ -177,7 +177,8 @@ def _run_init(options: Namespace) -> int:
     roots = list(dict.fromkeys(options.root)) or [""]
     wording = ProgressWording.DRY_RUN if options.dry_run else ProgressWording.WRITE
     progress = install_progress(options, wording, is_alone=len(roots) == 1)
-    statuses, written, top = [], list[str](), Path.cwd()
+    statuses, written = [], list[str]()
+    top: Path | None = None  # of a diff
     with (
         network.cache as cache,
         Init(root_options, network, policy=policy, on_event=progress.take, on_waiting=progress.wait) as installing,
@@ -289,7 +290,7 @@ def _apply(
                 status = FINDINGS if outcome.would_change else UNUSABLE if outcome.is_unchecked else DONE
             statuses.append(status)
     if options.dry_run and not options.json:
-        tell(dry_run_words(plan.proposal.top if has_changes else Path.cwd()))
+        tell(dry_run_words(plan.proposal.top if has_changes else None))
     if options.check and not options.json and has_changes:
         tell(["hint: without --check the same command writes it; with --dry-run it prints the difference"])
     if unchecked and not options.json:

@@ -320,7 +320,7 @@ class _Text:
 
     def previewed(self, plan: Plan) -> None:
         put_patch(plan.proposal.files)
-        tell(dry_run_words(plan.proposal.top))
+        tell(dry_run_words(plan.proposal.top if plan.proposal.files else None))
 
     def failed(self, error: LockLensError) -> None:
         complain(error)
