@@ -411,4 +411,4 @@ def test_one_function_ranks_severities(modules: dict[str, Module]) -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
         if ast.unparse(node.args[0]) == "Severity"
     }
-    assert of_all == {"locklens.review.model"}
+    assert of_all == {"locklens.review.findings"}

@@ -21,7 +21,8 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE, Policy
 from locklens.releases import NetworkSettings
-from locklens.review.model import Change, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import Change
 from locklens.review.reports.evidence_lines import released_lines
 from locklens.storage.cache import Cache
 

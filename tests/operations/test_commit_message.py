@@ -14,7 +14,8 @@ from locklens.lockfile import LockEntry
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.commit_message import SUBJECT_LENGTH, commit_message
 from locklens.review import Proof
-from locklens.review.model import ChangeKind, Evidence, Review, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import ChangeKind, Evidence, Review
 from locklens.trust import Signer, SigningKey, Tier
 
 SAMPLES = Samples()

@@ -43,8 +43,9 @@ from locklens.releases import NetworkSettings
 from locklens.review import HashCount, Proof
 from locklens.review.coverage import LockedHashes
 from locklens.review.evidence import packages_to_compare
+from locklens.review.findings import Finding, Severity
 from locklens.review.keys import signers
-from locklens.review.model import Change, Finding, Review, Severity, Unverified
+from locklens.review.model import Change, Review, Unverified
 from locklens.review.reports import lock_lines, text
 from locklens.review.rules.catalogue import CONTRADICTING, RULES, wording_of
 from locklens.storage.cache import Cache

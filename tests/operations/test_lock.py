@@ -28,7 +28,7 @@ from locklens.operations.write.registry_source import RegistrySource
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.tree import FileSystem
 from locklens.releases import NetworkSettings
-from locklens.review.health import LeftOut
+from locklens.review.health_remedies import LeftOut
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal
 

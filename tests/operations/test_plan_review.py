@@ -38,7 +38,8 @@ from locklens.operations.write.undo import undo
 from locklens.operations.write.upgrade import Upgrade
 from locklens.releases import NetworkSettings
 from locklens.review import Proof
-from locklens.review.model import ChangeKind, LockStatus, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import ChangeKind, LockStatus
 from locklens.storage.cache import Cache
 
 HOST = "registry.terraform.io"

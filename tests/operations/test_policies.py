@@ -27,7 +27,8 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.policy import POLICY_FILE, Policy
 from locklens.releases import NetworkSettings
-from locklens.review.model import Change, PolicySide, Review, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import Change, PolicySide, Review
 from locklens.review.reports import lock_lines
 from locklens.review.rules.catalogue import wording_of
 from locklens.storage.cache import Cache

@@ -25,7 +25,7 @@ from locklens.operations.write.apply import apply
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.undo import undo
 from locklens.project.git import Repository
-from locklens.review.model import Severity
+from locklens.review.findings import Severity
 from locklens.review.reports import text
 from locklens.storage.journal import Journal
 

@@ -30,7 +30,8 @@ from locklens.operations.review.run import review
 from locklens.operations.write.apply import apply
 from locklens.operations.write.stage import marked_blocks, named_blocks
 from locklens.operations.write.undo import undo
-from locklens.review.model import ChangeKind, Review, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import ChangeKind, Review
 from locklens.review.reports import text
 from locklens.storage.journal import Journal, WriteTarget
 from locklens.ui.review.detail import row_diff_lines

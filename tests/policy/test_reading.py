@@ -33,7 +33,8 @@ from locklens.policy.model import (
     Threshold,
     differing_keys,
 )
-from locklens.review.model import SHOWN_SEVERITIES, PolicySide, Severity
+from locklens.review.findings import SHOWN_SEVERITIES, Severity
+from locklens.review.model import PolicySide
 from locklens.review.rules.catalogue import RULES
 from locklens.versions import Version
 

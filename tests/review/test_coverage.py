@@ -25,7 +25,8 @@ from locklens.policy.model import LocalPath
 from locklens.review import HashFact, Proof
 from locklens.review.changes import Comparer
 from locklens.review.coverage import PATH_NAMES, LockedHashes, PathCover, cover
-from locklens.review.model import ChangeKind, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import ChangeKind
 from locklens.review.rules.catalogue import RULES
 from locklens.review.rules.platforms import CHECKS
 

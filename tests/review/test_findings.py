@@ -36,8 +36,9 @@ from locklens.review.case import Case
 from locklens.review.changes import Comparer
 from locklens.review.context import LockedPlace, RootContext
 from locklens.review.evidence import trace, unasked_case
+from locklens.review.findings import Finding, Severity
 from locklens.review.health import CHECKS as HEALTH_CHECKS
-from locklens.review.model import Change, ChangeKind, Finding, RootReview, Severity
+from locklens.review.model import Change, ChangeKind, RootReview
 from locklens.review.platform_agreement import builds_of
 from locklens.review.rules import Verdict, agreement, release
 from locklens.review.rules import change as change_rules

@@ -33,8 +33,9 @@ from locklens.operations.reports import render_report
 from locklens.operations.review.request import ReviewRequest
 from locklens.operations.review.run import review
 from locklens.review import reports
+from locklens.review.findings import Accepted, Finding, Severity
 from locklens.review.health import Health
-from locklens.review.model import Accepted, Change, Evidence, Finding, HostState, Review, RootReview, Severity, SideName
+from locklens.review.model import Change, Evidence, HostState, Review, RootReview, SideName
 from locklens.review.reports import markdown, pipelines, standards
 from locklens.review.reports.findings import reported_findings
 from locklens.review.reports.markdown import code, prose

@@ -31,18 +31,17 @@ from locklens.operations.upgrades import CandidateTable
 from locklens.project.configuration import Configuration, Contributor, Hidden, MissingModule, Requirement, StateReading
 from locklens.project.folders import FileWatch
 from locklens.review import HashFact
+from locklens.review.findings import Finding, Severity
 from locklens.review.model import (
     Bump,
     Change,
     ChangeKind,
     Evidence,
-    Finding,
     HostState,
     LockStatus,
     LookupAnswer,
     Review,
     RootReview,
-    Severity,
     SideName,
 )
 from locklens.ui.app import LockLensApp

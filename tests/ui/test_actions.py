@@ -25,7 +25,8 @@ from locklens.operations.write.lock_edits import Format, Prune, Restore, Restore
 from locklens.project import LOCK_FILE
 from locklens.releases import NetworkSettings
 from locklens.review import HashFact, Proof
-from locklens.review.model import ChangeKind, Evidence, Review, RootReview, Severity, SideName
+from locklens.review.findings import Severity
+from locklens.review.model import ChangeKind, Evidence, Review, RootReview, SideName
 from locklens.storage.cache import Cache
 from locklens.ui.dialogs.form import read_platforms
 from locklens.ui.hashes import HashesScreen

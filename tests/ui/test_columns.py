@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from ui.test_upgrade_rows import ALL, rows, selection_of
 
 from locklens.lines import Role, Span
-from locklens.review.model import Severity
+from locklens.review.findings import Severity
 from locklens.ui.doctor.detail import DoctorList
 from locklens.ui.hashes import HashesScreen
 from locklens.ui.hashes.rows import HashList, hash_rows

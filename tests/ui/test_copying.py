@@ -13,7 +13,8 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 from ui.conftest import Running, Samples
 
-from locklens.review.model import Change, Evidence, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import Change, Evidence
 from locklens.review.reports import markdown
 from locklens.review.rules.catalogue import RULES
 from locklens.ui.clipboard import SENT_TO_TERMINAL, copy_by_program

@@ -10,17 +10,8 @@ from locklens.dialect import TERRAFORM
 from locklens.policy import Acceptance
 from locklens.project.configuration import Configuration, StateReading
 from locklens.review import HashFact, Proof
-from locklens.review.model import (
-    Accepted,
-    Change,
-    ChangeKind,
-    Evidence,
-    Finding,
-    HostState,
-    LockStatus,
-    Review,
-    Severity,
-)
+from locklens.review.findings import Accepted, Finding, Severity
+from locklens.review.model import Change, ChangeKind, Evidence, HostState, LockStatus, Review
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.clipboard import change_copied, copied_line

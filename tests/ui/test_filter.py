@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from locklens.review.model import Bump, ChangeKind, LockStatus, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import Bump, ChangeKind, LockStatus
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate, Grouping, NodeKind, outline
 from locklens.ui.review.rows import Row, RowMaker, Setting
 from locklens.ui.shell.filtering import TIER, parse_filter

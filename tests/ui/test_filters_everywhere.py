@@ -14,7 +14,7 @@ from locklens.lines import Role
 from locklens.operations.compare import open_git
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
-from locklens.review.model import Severity
+from locklens.review.findings import Severity
 from locklens.ui.health import HealthScreen
 from locklens.ui.shell import Job
 from locklens.ui.shell.filter_line import FilterInput

@@ -29,17 +29,8 @@ from locklens.operations.write.lock import Lock
 from locklens.policy import InstallPath, Policy, WantedPlatform
 from locklens.releases import NetworkSettings
 from locklens.review import HashFact, Proof
-from locklens.review.model import (
-    Change,
-    ChangeKind,
-    Evidence,
-    LockStatus,
-    LookupAnswer,
-    PolicySide,
-    Review,
-    RootReview,
-    Severity,
-)
+from locklens.review.findings import Severity
+from locklens.review.model import Change, ChangeKind, Evidence, LockStatus, LookupAnswer, PolicySide, Review, RootReview
 from locklens.review.reports import lock_lines
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp

@@ -32,8 +32,8 @@ from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project import LOCK_FILE
 from locklens.releases import NetworkSettings
+from locklens.review.findings import Finding, Severity
 from locklens.review.health import Health, results
-from locklens.review.model import Finding, Severity
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.health import HealthLoader, HealthScreen

@@ -21,7 +21,7 @@ from ui.conftest import ServingSource, until
 from locklens.operations.locklens import Reads
 from locklens.operations.reports import REPORTS, Report, formats_of
 from locklens.operations.write import root_upgrade
-from locklens.review.model import Severity
+from locklens.review.findings import Severity
 from locklens.review.rules import catalogue
 from locklens.review.rules.catalogue import RULES
 from locklens.storage import preferences

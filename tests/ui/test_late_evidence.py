@@ -25,7 +25,8 @@ from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import Progress, ReviewEvent, ReviewRequest, RootsKnown
 from locklens.releases import NetworkSettings
 from locklens.review import Proof
-from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Review, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import Change, Evidence, HostState, LookupAnswer, Review
 from locklens.review.reports import markdown
 from locklens.storage.cache import Cache
 from locklens.trust import Signer, SigningKey, Tier

@@ -19,7 +19,8 @@ from locklens.operations.comparison import Base
 from locklens.operations.locklens import LockLens
 from locklens.operations.review.request import ReviewRequest
 from locklens.review import HashFact, Proof
-from locklens.review.model import Evidence, Review, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import Evidence, Review
 from locklens.review.reports.evidence_lines import evidence_lines
 from locklens.trust import Signer, Tier
 from locklens.ui.app import LockLensApp

@@ -13,7 +13,8 @@ from ui.conftest import ServingSource, until
 
 from locklens.addresses import ProviderAddress
 from locklens.lines import Role, Span, line
-from locklens.review.model import Evidence, Severity, SideName, Unverified
+from locklens.review.findings import Severity
+from locklens.review.model import Evidence, SideName, Unverified
 from locklens.ui import app
 from locklens.ui.app import THEMES
 from locklens.ui.hashes.detail import hashes_status

@@ -30,7 +30,7 @@ from locklens.operations.review.request import ReviewRequest
 from locklens.operations.write.policy_edits import Decision, accept_findings
 from locklens.policy import POLICY_FILE
 from locklens.releases import NetworkSettings
-from locklens.review.model import Severity
+from locklens.review.findings import Severity
 from locklens.review.reports.lock_lines import grouped, keys_text
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp

@@ -27,7 +27,8 @@ from locklens.lockfile.update import Tracking
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile
 from locklens.operations.plan.review import PlanReview
 from locklens.project.constraint_edits import ConstraintEdit
-from locklens.review.model import ChangeKind, Evidence, HostState, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import ChangeKind, Evidence, HostState
 from locklens.ui.phrases import DownloadRow, Downloads, download_lines, take_event
 from locklens.ui.preview.detail import planned_lines, preview_detail, preview_status, raw_diff
 from locklens.ui.preview.plan_pane import Group, items

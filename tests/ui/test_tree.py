@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from locklens.lines import FilePlace
-from locklens.review.model import Accepted, ChangeKind, Evidence, LockStatus, LookupAnswer, Severity
+from locklens.review.findings import Accepted, Severity
+from locklens.review.model import ChangeKind, Evidence, LockStatus, LookupAnswer
 from locklens.review.reports import markdown, text
 from locklens.ui.phrases import reviewed_words
 from locklens.ui.review.actions import node_place

@@ -20,7 +20,8 @@ from locklens.lockfile.parse import parse
 from locklens.operations.review.explain_provider import WhySubject
 from locklens.operations.upgrades.recommending import UpgradePolicy
 from locklens.policy import Policy
-from locklens.review.model import ChangeKind, Review, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import ChangeKind, Review
 from locklens.review.reports.why import render, why_lines
 from locklens.selection import BumpLimit
 from locklens.ui.dialogs import TextDialog

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from locklens.operations.plan import Plan, Scope
     from locklens.operations.write.apply import Operation
     from locklens.releases import NetworkSettings
-    from locklens.review.model import Finding, Review
+    from locklens.review.findings import Finding
+    from locklens.review.model import Review
 
 
 def add_prune_options(parser: Parser) -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from locklens.lines import seen_from
 from locklens.policy import Policy
 from locklens.project.configuration import Configuration, Contributor, Requirement, by_trouble
-from locklens.review.model import Finding, Severity, worst
+from locklens.review.findings import Finding, Severity, worst
 from locklens.selection import Selection
 from locklens.text import counted
 

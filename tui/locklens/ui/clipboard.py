@@ -26,7 +26,8 @@ from locklens.text import shell_word, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from locklens.review.model import Change, Finding
+    from locklens.review.findings import Finding
+    from locklens.review.model import Change
 
 
 class ShellText(str):

@@ -15,7 +15,7 @@ from locklens.hashes import count_by_scheme
 from locklens.install.context import FetchStarted, InstallEvent, PackageArriving, PackageHashed, ProviderFailed
 from locklens.lines import Line, Role, Span, line
 from locklens.review import VERIFIED
-from locklens.review.model import Bump, Change, ChangeKind, Finding, Review
+from locklens.review.model import Bump, Change, ChangeKind, Review
 from locklens.review.reports import failing_words, side_words, unread_configurations
 from locklens.text import ID_DIGITS, counted, identity_of, listing, size_words
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from locklens.review import HashCount, HashFact
+    from locklens.review.findings import Finding
 
 _BUMPS = {
     Bump.MAJOR: "Major upgrade",

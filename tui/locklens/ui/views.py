@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from locklens.operations.comparison import Base
     from locklens.operations.plan import Plan
     from locklens.operations.write.apply import Operation
-    from locklens.review.model import Finding, Review
+    from locklens.review.findings import Finding
+    from locklens.review.model import Review
 
 
 class View(Struct, frozen=True):

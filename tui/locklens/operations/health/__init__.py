@@ -30,7 +30,7 @@ from locklens.operations.health.roots import Layout, ReadRoot, find_layout, read
 from locklens.operations.review.policy import EffectivePolicy, policy_for, with_local_paths
 from locklens.review.coverage import coverage
 from locklens.review.health import CHECKS, UNREAD, Health, Need, is_undecided, results, spread_of
-from locklens.review.model import Finding, PolicySide, Review, SideName
+from locklens.review.model import PolicySide, Review, SideName
 from locklens.review.rules import in_order
 from locklens.text import counted, listing
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewRequest
     from locklens.policy import Policy
     from locklens.releases import NetworkSettings
+    from locklens.review.findings import Finding
     from locklens.review.health import RootReach
 
     OnProgress = Callable[[str, int, int], None]

@@ -20,7 +20,7 @@ from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.context import RootContext
 from locklens.review.evidence import FactCollector, trace, unasked_case
 from locklens.review.health import UNREAD, WITHOUT_PACKAGE, is_counted
-from locklens.review.model import Change, ChangeKind, Finding, HostState, RootReview
+from locklens.review.model import Change, ChangeKind, HostState, RootReview
 from locklens.review.reports import trouble_words
 from locklens.review.rules import heeded
 from locklens.review.rules.agreement import LockedPackages
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from locklens.dialect import Dialect
     from locklens.operations.health.roots import ReadRoot
     from locklens.policy import Policy
+    from locklens.review.findings import Finding
     from locklens.selection import Hold
     from locklens.storage.cache import Cache
 

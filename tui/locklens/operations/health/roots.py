@@ -39,7 +39,7 @@ from locklens.project.touched_roots import MODULE_SUFFIXES, is_module_file
 from locklens.project.tree import Tree, WorkTree, is_at_or_below, name_bytes
 from locklens.review.context import Absence, RootContext, Unread
 from locklens.review.health import RootReach
-from locklens.review.model import Finding, LockStatus, RootReview
+from locklens.review.model import LockStatus, RootReview
 from locklens.review.rules import finding_of, heeded
 from locklens.review.rules.health import entry_findings, not_in_the_repository, of_other_tool
 from locklens.review.rules.judge import judge_root
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from locklens.project.configuration import Configuration
     from locklens.project.git import Repository
     from locklens.project.modules import Module
+    from locklens.review.findings import Finding
     from locklens.versions import Constraints
 
 _DOWNLOADED = frozenset({".git", ".terraform", ".terragrunt-cache"})

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from locklens.errors import LockLensError
     from locklens.lockfile import LockEntry
     from locklens.project.constraint_edits import ConstraintEdit
-    from locklens.review.health import LeftOut
+    from locklens.review.health_remedies import LeftOut
     from locklens.storage.journal import MovedFolder
 
 

@@ -25,17 +25,8 @@ from locklens.project.lock_history import LockCommits
 from locklens.project.root_search import lock_paths
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
-from locklens.review.model import (
-    Accepted,
-    Change,
-    ChangeKind,
-    Finding,
-    Review,
-    RootReview,
-    Severity,
-    SideName,
-    by_severity,
-)
+from locklens.review.findings import Accepted, Finding, Severity, by_severity
+from locklens.review.model import Change, ChangeKind, Review, RootReview, SideName
 from locklens.review.rules.catalogue import RULES, RuleSubject
 from locklens.review.rules.root import layout_words
 

@@ -16,7 +16,8 @@ from locklens.operations.review.earlier_commits import EarlierCommits
 from locklens.operations.review.request import LookupProgress, Progress, RootsKnown, is_told
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
-from locklens.review.model import NOT_REQUIRED_RULE, Change, ChangeKind, HostState, Review, RootReview
+from locklens.review.findings import NOT_REQUIRED_RULE
+from locklens.review.model import Change, ChangeKind, HostState, Review, RootReview
 from locklens.review.rules.change import is_undated
 from locklens.review.rules.judge import KnownVerdicts, judge
 from locklens.text import counted, listing

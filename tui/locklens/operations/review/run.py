@@ -28,7 +28,7 @@ from locklens.operations.root_modules import (
 from locklens.project import RootEvidence, RootPair
 from locklens.review.changes import Comparer, readable_old_side
 from locklens.review.context import RootContext, ToolChange, UnlockedRoot, Unreviewed
-from locklens.review.model import Change, ChangeKind, Finding, LockStatus, PolicySide, Review, RootReview, SideName
+from locklens.review.model import Change, ChangeKind, LockStatus, PolicySide, Review, RootReview, SideName
 from locklens.review.rules.judge import KnownVerdicts, judge, judge_policy_change
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from locklens.policy import Policy
     from locklens.project.folders import FileWatch
     from locklens.project.tree import Tree
+    from locklens.review.findings import Finding
     from locklens.review.rules.agreement import BaseEntries, LockedPackages
 
 

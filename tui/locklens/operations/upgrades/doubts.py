@@ -10,7 +10,8 @@ from msgspec import Struct
 from locklens.operations.upgrades import CandidateVersion, UpgradeCandidates, edits_in_short, is_refused
 from locklens.operations.upgrades.recommending import NOT_ALLOWED, Doubt, is_beyond
 from locklens.project.configuration import constraint_place
-from locklens.review.model import Bump, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import Bump
 from locklens.review.rules.release import SigningProblem, signing_objection
 from locklens.selection import Hold, Reason
 from locklens.text import age_words, counted

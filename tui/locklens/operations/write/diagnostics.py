@@ -16,7 +16,7 @@ from locklens.lockfile.render import lost_comments
 from locklens.lockfile.update import Difference
 from locklens.operations.plan import RootResult
 from locklens.operations.typed_names import meant
-from locklens.review.health import OF_INIT
+from locklens.review.health_remedies import OF_INIT
 from locklens.review.rules.release import signed_by, signing_objection
 from locklens.text import counted
 

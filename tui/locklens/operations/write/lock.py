@@ -36,7 +36,7 @@ from locklens.operations.write.diagnostics import (
 from locklens.policy import Policy
 from locklens.project.tree import FileSystem
 from locklens.review.coverage import LockedHashes, coverage
-from locklens.review.health import LeftOut
+from locklens.review.health_remedies import LeftOut
 from locklens.review.model import CONTRADICTED
 from locklens.selection.choosing import combined
 from locklens.text import counted, listing

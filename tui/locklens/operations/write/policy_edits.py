@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.write.seen_keys import SeenKeys
-    from locklens.review.model import Change, Finding, Review
+    from locklens.review.findings import Finding
+    from locklens.review.model import Change, Review
 
 
 class Decision(Struct, frozen=True):

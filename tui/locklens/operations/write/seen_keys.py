@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from locklens.errors import ConfigurationError, LockLensError
 from locklens.policy import POLICY_FILE, Pin, parts_of_pin_name
-from locklens.review.model import Severity
+from locklens.review.findings import Severity
 from locklens.review.rules.catalogue import CONTRADICTING, RULES, wording_of
 from locklens.text import listing
 

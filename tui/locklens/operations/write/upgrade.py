@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from locklens.addresses import ProviderAddress
     from locklens.operations.root_modules import Root
     from locklens.operations.write.registry_source import RegistrySource
-    from locklens.review.health import LeftOut
+    from locklens.review.health_remedies import LeftOut
 
 
 class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):

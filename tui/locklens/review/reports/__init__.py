@@ -12,17 +12,8 @@ from locklens.hashes import is_of_zip
 from locklens.lines import Role, Span
 from locklens.review import HashCount
 from locklens.review.context import Absence
-from locklens.review.model import (
-    Change,
-    ChangeKind,
-    LockStatus,
-    Review,
-    RootReview,
-    Severity,
-    Unverified,
-    by_severity,
-    unverified_by,
-)
+from locklens.review.findings import Severity, by_severity
+from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview, Unverified, unverified_by
 from locklens.text import counted
 
 if TYPE_CHECKING:

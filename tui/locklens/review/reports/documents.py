@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from locklens.project.configuration import constraint_place
 from locklens.review import Proof  # noqa: TC001  # evaluated by msgspec
-from locklens.review.model import SHOWN_SEVERITIES, Severity
+from locklens.review.findings import SHOWN_SEVERITIES, Severity
 from locklens.text import json_pages
 from locklens.trust import Tier  # noqa: TC001  # evaluated by msgspec
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from locklens.project.configuration import Configuration, Hidden, Requirement
     from locklens.review import HashFact
-    from locklens.review.model import Accepted, Evidence, HostState, Review
+    from locklens.review.findings import Accepted
+    from locklens.review.model import Evidence, HostState, Review
     from locklens.text import Printable
     from locklens.trust import SigningKey
 

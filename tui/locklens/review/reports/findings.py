@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from locklens.review.model import Change, ChangeKind, Finding, Review, RootReview, Severity, severity_rank
+from locklens.review.findings import Finding, Severity, severity_rank
+from locklens.review.model import Change, ChangeKind, Review, RootReview
 from locklens.review.rules.catalogue import RuleWording, wording_of
 from locklens.text import counted, identity_of, shortened, visible
 

@@ -7,24 +7,16 @@ from typing import TYPE_CHECKING
 from locklens.lines import Line, Role, Span, line
 from locklens.lockfile import unread_words
 from locklens.review import reports
-from locklens.review.health import (
-    UNREAD,
-    CheckResult,
-    Health,
-    Spread,
-    command_title,
-    command_words,
-    is_undecided,
-    remedy,
-    unread_roots,
-)
+from locklens.review.health import UNREAD, CheckResult, Health, Spread, is_undecided, unread_roots
+from locklens.review.health_remedies import command_title, command_words, remedy
 from locklens.review.reports.evidence_lines import told_lines
 from locklens.text import Printable, counted, listing, page, shell_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from locklens.review.model import Finding, RootReview
+    from locklens.review.findings import Finding
+    from locklens.review.model import RootReview
 
 _ROOTS_SHOWN = 8
 _SPREADS_SHOWN = 20

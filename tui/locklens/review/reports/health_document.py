@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from locklens.review.health import CheckResult, Health, Spread, commands_text, remedy
+from locklens.review.health_remedies import commands_text, remedy
 from locklens.review.reports.documents import (
     Count,
     Each,
@@ -24,6 +24,7 @@ from locklens.review.reports.documents import (
 from locklens.review.reports.review_document import SeverityCountsJson  # noqa: TC001  # evaluated by msgspec
 
 if TYPE_CHECKING:
+    from locklens.review.health import CheckResult, Health, Spread
     from locklens.review.model import RootReview
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from locklens.project.configuration import constraint_place
 from locklens.review import reports
-from locklens.review.health import CheckResult, Health, command_title, commands_text, remedy
-from locklens.review.model import Accepted, Finding, Review, RootReview, Severity
+from locklens.review.findings import Accepted, Finding, Severity
+from locklens.review.health_remedies import command_title, commands_text, remedy
 from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.findings import (
     bounded,
@@ -38,7 +38,8 @@ from locklens.trust import Signer, Tier
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from locklens.review.model import Change
+    from locklens.review.health import CheckResult, Health
+    from locklens.review.model import Change, Review, RootReview
     from locklens.review.reports.findings import DistinctChange
 
 MARKER = "<!-- locklens review -->"

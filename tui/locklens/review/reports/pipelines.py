@@ -14,7 +14,7 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from locklens.review.model import Change, Review, RootReview, Severity
+from locklens.review.findings import Severity
 from locklens.review.reports import phrase, unchecked, unread_note
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.markdown import MARKER, code
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from locklens.errors import LockLensError
+    from locklens.review.model import Change, Review, RootReview
 
 _LONGEST, _LONGEST_NAME = 1000, 900
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from locklens.lockfile import Conflict, LockEntry
-    from locklens.review.model import Severity
+    from locklens.review.findings import Severity
 
 _LISTED = [kind for kind in ChangeKind if kind is not ChangeKind.UNCHANGED]
 _FIRST = "Hashes that the old side does not lock for this release, also kept ones of another version, whose proof is"

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from locklens import __version__
 from locklens.advisories import ATTRIBUTION, STDLIB, TOOLCHAIN, AdvisoryMatch, Linkage, is_go_version
 from locklens.errors import ConfigurationError
+from locklens.review.findings import Severity
 from locklens.review.inspection import Inspections, each_of
-from locklens.review.model import Review, Severity
 from locklens.review.reports import unchecked
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.health import limits
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from locklens.review.health import Health
     from locklens.review.inspection import ChangeAdvisories, InspectedPackage, Inspection
+    from locklens.review.model import Review
 
 Sarif = dict[str, Any]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

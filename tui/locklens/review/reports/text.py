@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from locklens.hashes import count_by_scheme
 from locklens.lines import LABEL_WIDTH, Line, Role, Span, line, plain_lines
 from locklens.review import reports
-from locklens.review.model import Change, ChangeKind, Finding, LockStatus, Review, RootReview, severity_rank
+from locklens.review.findings import Finding, severity_rank
+from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview
 from locklens.review.reports import evidence_lines
 from locklens.review.reports.advisories import advisory_summary
 from locklens.review.reports.evidence_lines import (

@@ -25,7 +25,7 @@ from locklens.lines import (
     words_seen_from,
 )
 from locklens.project.configuration import constraint_place
-from locklens.review.model import severity_rank, worst
+from locklens.review.findings import severity_rank, worst
 from locklens.review.reports import severity_span
 from locklens.review.reports.evidence_lines import clock
 from locklens.review.why import (

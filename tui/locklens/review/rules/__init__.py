@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.review.model import Accepted, Change, Finding, Severity
+from locklens.review.findings import Accepted, Finding, Severity
 from locklens.review.rules.catalogue import RULES
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.policy import Acceptance, Policy
+    from locklens.review.model import Change
 
 
 class Verdict(Struct, frozen=True):

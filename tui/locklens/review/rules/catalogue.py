@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.hashes import forms_in_words
-from locklens.review.model import CONTRADICTED, UNCHECKED, UNREACHABLE, Finding, Severity
+from locklens.review.findings import UNCHECKED, UNREACHABLE, Finding, Severity
+from locklens.review.model import CONTRADICTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

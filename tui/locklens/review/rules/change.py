@@ -13,7 +13,8 @@ from locklens.hashes import (
     is_well_formed,
     packages_of,
 )
-from locklens.review.model import Bump, Change, Severity
+from locklens.review.findings import Severity
+from locklens.review.model import Bump, Change
 from locklens.review.rules import Verdict
 from locklens.text import counted
 from locklens.versions import Constraints, ConstraintSyntaxError, Relation

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from locklens.dialect import DIALECTS
 from locklens.lockfile.update import predecessor, successor
 from locklens.project.configuration import Configuration, Contributor, Requirement, constraint_place
-from locklens.review.model import NOT_REQUIRED_RULE, Severity
+from locklens.review.findings import NOT_REQUIRED_RULE, Severity
 from locklens.review.rules import Verdict
 from locklens.text import identity_of, listing
 

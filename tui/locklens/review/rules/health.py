@@ -9,7 +9,7 @@ from msgspec import Struct
 from locklens.addresses import display_host
 from locklens.dialect import DIALECTS
 from locklens.review.context import Absence
-from locklens.review.model import Finding, Severity
+from locklens.review.findings import Finding, Severity
 from locklens.review.rules import Verdict, finding_of
 from locklens.review.rules.root import LOCK_IGNORED
 from locklens.text import counted

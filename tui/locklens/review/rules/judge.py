@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from locklens.policy import POLICY_FILE, Policy
 from locklens.project import LOCK_FILE
-from locklens.review.model import NOT_REQUIRED_RULE, UNVERIFIED_RULE, Change, ChangeKind, Finding, RootReview
+from locklens.review.findings import NOT_REQUIRED_RULE, UNVERIFIED_RULE, Finding
+from locklens.review.model import Change, ChangeKind, RootReview
 from locklens.review.rules import Verdict, finding_of, heeded, in_order
 from locklens.review.rules import root as root_rules
 

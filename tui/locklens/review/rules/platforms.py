@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from locklens.hashes import is_of_files
 from locklens.policy import InstallPath, Policy
 from locklens.review.coverage import PATH_NAMES, LockedHashes, cover
-from locklens.review.model import Severity
+from locklens.review.findings import Severity
 from locklens.review.rules import Verdict
 from locklens.text import counted, listing
 

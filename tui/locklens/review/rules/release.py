@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress, display_host, spelt_host
 from locklens.hashes import count_by_scheme, hashes_of_files, hashes_of_zips, packages_of
-from locklens.review.model import UNCHECKED, UNREACHABLE, UNVERIFIED_RULE, ChangeKind, Severity
+from locklens.review.findings import UNCHECKED, UNREACHABLE, UNVERIFIED_RULE, Severity
+from locklens.review.model import ChangeKind
 from locklens.review.rules import Verdict
 from locklens.text import counted, size_words
 from locklens.trust import SigningKey, Tier

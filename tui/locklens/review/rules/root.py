@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from locklens.policy import POLICY_FILE
 from locklens.review.context import Absence
-from locklens.review.model import RootReview, Severity
+from locklens.review.findings import Severity
 from locklens.review.rules import Verdict
 from locklens.text import counted, identity_of, listing
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from locklens.lockfile import Conflict, LockFile
     from locklens.policy.model import PolicyChange
+    from locklens.review.model import RootReview
 
 
 LOCK_IGNORED = "the lock file exists, and git ignores it"

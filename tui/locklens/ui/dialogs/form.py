@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from locklens.operations.write.seen_keys import SeenKey, SeenKeys
-    from locklens.review.model import Finding
+    from locklens.review.findings import Finding
 
 _MOST_CHARACTERS = 400
 """Limit of a field: reasons are sentences, and a pasted file is none."""

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from locklens.lines import Role, Span
 from locklens.review import VERIFIED, HashCount
 from locklens.review.coverage import ProviderCoverage, coverage
-from locklens.review.model import Change, Review, RootReview, Severity, severity_rank, worst
+from locklens.review.findings import Severity, severity_rank, worst
 from locklens.review.reports import severity_span
 from locklens.review.reports.lock_lines import coverage_in_short
 from locklens.text import identity_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from locklens.operations.verification import EntryPackages
     from locklens.policy import Policy
+    from locklens.review.model import Change, Review, RootReview
 
 HASHES_GRAMMAR = Grammar(
     "provider, version, root, finding, platform, proof or hash",

@@ -15,7 +15,8 @@ from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.operations.write.upgrade import Upgrade
 from locklens.project.folders import FileWatch
-from locklens.review.health import CHECKS, Check, CheckRemedy, Health, commands_text, lockable, remedy, upgradable
+from locklens.review.health import CHECKS, Check, Health
+from locklens.review.health_remedies import CheckRemedy, commands_text, lockable, remedy, upgradable
 from locklens.text import shell_words
 from locklens.ui import views
 from locklens.ui.clipboard import ShellText

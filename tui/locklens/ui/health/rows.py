@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
-from locklens.review.health import CheckResult, Health, Spread, commands_text, is_undecided, remedy, unread_roots
-from locklens.review.model import Finding, RootReview, Severity, severity_rank, worst
+from locklens.review.findings import Finding, Severity, severity_rank, worst
+from locklens.review.health import CheckResult, Health, Spread, is_undecided, unread_roots
+from locklens.review.health_remedies import commands_text, remedy
 from locklens.review.reports import SEVERITY_ROLES, severity_span
 from locklens.review.reports.health import finding_words, hashes_in_words
 from locklens.text import counted
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry
+    from locklens.review.model import RootReview
 
     Found = tuple[RootReview, Finding]
     """A finding and its root."""

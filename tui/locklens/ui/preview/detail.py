@@ -14,7 +14,8 @@ from locklens.lockfile.parse import parse
 from locklens.operations.plan import diffs
 from locklens.operations.plan.diffs import ROLES, DiffRow, block_of, file_diff_lines
 from locklens.project import LOCK_FILE
-from locklens.review.model import ChangeKind, Severity, worst
+from locklens.review.findings import Severity, worst
+from locklens.review.model import ChangeKind
 from locklens.text import counted
 from locklens.ui.clipboard import change_copied
 from locklens.ui.phrases import what_happened

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.policy import POLICY_FILE, AcceptFrom
-from locklens.review.model import ChangeKind, Finding, Review, RootReview, Severity, worst
+from locklens.review.findings import Finding, Severity, worst
+from locklens.review.model import ChangeKind, Review, RootReview
 from locklens.review.reports import claimed_word, hash_words, hashes_of_review, severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted

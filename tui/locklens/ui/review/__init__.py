@@ -64,7 +64,8 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.write.apply import Operation
     from locklens.operations.write.resolve import Clash, ResolveConflicts
-    from locklens.review.model import Finding, Review
+    from locklens.review.findings import Finding
+    from locklens.review.model import Review
     from locklens.ui.shell.review_loader import MarkKeeper
     from locklens.ui.widgets import BarLayout
 

@@ -15,7 +15,7 @@ from locklens.operations.write.lock_edits import Format, Prune, Restore, Restore
 from locklens.operations.write.policy_edits import Accept, Decision, accept_findings, base_words, root_words
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project import LOCK_FILE
-from locklens.review.model import ChangeKind, Finding, LockStatus, Review, RootReview
+from locklens.review.model import ChangeKind, LockStatus, Review, RootReview
 from locklens.text import counted, listing
 from locklens.ui.clipboard import change_copied, finding_copied, quoted_markdown
 from locklens.ui.dialogs.choices import CopyChoice
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from locklens.review.findings import Finding
     from locklens.ui.row_actions import ScopeOf
 
 _SHOWN_REVISION = 12

@@ -12,7 +12,7 @@ from locklens.hashes import count_by_scheme
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.operations.plan.diffs import entries_bytes, file_diff_lines, part_diff_lines
 from locklens.policy import POLICY_FILE
-from locklens.review.model import severity_rank
+from locklens.review.findings import severity_rank
 from locklens.review.reports import (
     file_note,
     folder_before,
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
     from locklens.policy import Policy
     from locklens.project.configuration import Configuration
-    from locklens.review.model import Accepted, Change, Finding, Review, RootReview, Severity
+    from locklens.review.findings import Accepted, Finding, Severity
+    from locklens.review.model import Change, Review, RootReview
 
 _LABEL = 13
 _ABSENT = "-"

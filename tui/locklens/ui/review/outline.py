@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from locklens.policy import POLICY_FILE
 from locklens.project.tree import name_bytes
-from locklens.review.model import (
-    Change,
-    ChangeKind,
-    Finding,
-    LockStatus,
-    Review,
-    RootReview,
-    Severity,
-    severity_rank,
-    worst,
-)
+from locklens.review.findings import Finding, Severity, severity_rank, worst
+from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview
 from locklens.review.reports import fate_words, root_note
 from locklens.ui.phrases import CONFLICT, finding_mark, kind_in_short
 from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, SIGNER, Filter, Grammar

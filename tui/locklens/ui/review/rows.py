@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from locklens.hashes import hashes_of_files
 from locklens.lines import Role, Span
-from locklens.review.model import Change, RootReview, Severity
+from locklens.review.findings import Severity
 from locklens.review.reports import SAME_VERSION, fate_words, kind_sign, phrase, severity_span, unread_note
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import counted
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from locklens.addresses import ProviderAddress
+    from locklens.review.model import Change, RootReview
 
 
 class Mark(Enum):

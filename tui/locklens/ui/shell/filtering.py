@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from locklens.hashes import Scheme
 from locklens.review import Proof
-from locklens.review.model import SHOWN_SEVERITIES, ChangeKind, Severity
+from locklens.review.findings import SHOWN_SEVERITIES, Severity
+from locklens.review.model import ChangeKind
 from locklens.trust import Tier
 from locklens.ui.phrases import BUMPS_IN_SHORT, CONFLICT
 
