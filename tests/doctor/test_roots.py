@@ -1045,7 +1045,11 @@ def test_what_the_state_requires_is_of_a_root_whose_state_has_it(beside_edge: Pa
     other.parent.mkdir(parents=True)
     other.write_text(json.dumps(state).replace("acme/netbox", "acme/vault"), "utf-8")
     (beside_edge / "ci.log").write_text(GONE["provider-unknown"], "utf-8")
-    assert roots_of(doctor(beside_edge, "ci.log")) == [["dns"]]
+    document = doctor(beside_edge, "ci.log")
+    assert roots_of(document) == [["dns"]]
+    (fix,) = document["remedies"]
+    assert fix["command"].startswith("TF_WORKSPACE=prod terraform -chdir=dns state replace-provider ")
+    assert "; where there is none, TF_WORKSPACE=prod terraform -chdir=dns state rm OBJECT " in fix["note"]
 
 
 def test_a_root_whose_modules_are_not_all_read_is_none_of_a_log_that_another_root_explains(

@@ -105,7 +105,7 @@ def test_prune_warns_of_what_the_state_of_another_workspace_requires(top: Path) 
     place = top / "terraform.tfstate.d/prod/terraform.tfstate"
     place.parent.mkdir(parents=True)
     place.write_text(json.dumps({"version": 4, "resources": [resource]}), "utf-8")
-    words = "the state of another workspace requires it, which TF_WORKSPACE selects "
+    words = "the state of another workspace requires it, which TF_WORKSPACE=prod selects "
     words += "(terraform.tfstate.d/prod/terraform.tfstate)"
     plan = Prune(Scope(top)).plan()
     assert [(one.address, one.detail) for one in plan.remarks] == [("hashicorp/tls", f"kept: {words}")]

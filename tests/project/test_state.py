@@ -122,19 +122,23 @@ def test_which_state_is_read(
 @pytest.mark.parametrize(
     ("files", "environ", "expected"),
     [
-        ({"terraform.tfstate.d/dev/terraform.tfstate": "a"}, {}, {"a"}),
-        ({"terraform.tfstate.d/dev/terraform.tfstate": "a", "terraform.tfstate": "b"}, {}, {"a"}),
-        ({"terraform.tfstate.d/dev/terraform.tfstate": "a", "terraform.tfstate": "b"}, {"TF_WORKSPACE": "dev"}, {"b"}),
+        ({"terraform.tfstate.d/dev/terraform.tfstate": "a"}, {}, {"dev": "a"}),
+        ({"terraform.tfstate.d/dev/terraform.tfstate": "a", "terraform.tfstate": "b"}, {}, {"dev": "a"}),
+        (
+            {"terraform.tfstate.d/dev/terraform.tfstate": "a", "terraform.tfstate": "b"},
+            {"TF_WORKSPACE": "dev"},
+            {"default": "b"},
+        ),
         (
             {"w/dev/terraform.tfstate": "a", "b.tf": 'terraform {\n  backend "local" { workspace_dir = "w" }\n}'},
             {},
-            {"a"},
+            {"dev": "a"},
         ),
-        ({"terraform.tfstate.d/dev/terraform.tfstate": "a", "b.tf": 'terraform {\n  backend "s3" {}\n}'}, {}, set()),
+        ({"terraform.tfstate.d/dev/terraform.tfstate": "a", "b.tf": 'terraform {\n  backend "s3" {}\n}'}, {}, {}),
     ],
 )
 def test_states_of_other_workspaces_are_named_and_require_nothing(
-    tmp_path: Path, files: dict[str, str], environ: dict[str, str], expected: set[str]
+    tmp_path: Path, files: dict[str, str], environ: dict[str, str], expected: dict[str, str]
 ) -> None:
     contents = {
         f"r/{name}": state(resource(f'provider["acme/{text}"]')) if text in ("a", "b") else text
@@ -143,10 +147,11 @@ def test_states_of_other_workspaces_are_named_and_require_nothing(
     configured(tmp_path, contents, root="r")
     tree = WorkTree(tmp_path)
     known = read_configuration(tree, "r", dialect=TERRAFORM, worktree=tree, environ=environ, has_workspaces=True)
-    assert {one.address.type for one in known.workspaces} == expected
-    for one in known.workspaces:
+    assert {name: one.address.type for name, (one,) in known.workspaces.items()} == expected
+    for name, (one,) in known.workspaces.items():
         assert not known.requires(one.address)
-        assert one.file in known.unknown_need(one.address)
+        assert known.workspace_of(one.address) == name
+        assert f"TF_WORKSPACE={name} selects ({one.file})" in known.unknown_need(one.address)
     assert known.unread_workspaces == ()
 
 

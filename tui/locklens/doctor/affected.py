@@ -75,10 +75,15 @@ class Affected(Struct, frozen=True):
         return self.next_step if command == "init" else self._tool_line(*command.split())
 
     def with_settings(self, line: str) -> str:
-        """Return a command line that runs init with the data folder of the failing run."""
-        installed = self.examined.places.installed
-        setting = installed.setting if installed is not None else ""
-        return f"TF_DATA_DIR={shell_word(setting)} {line}" if setting else line
+        """Return a command line that runs with the data folder and the workspace of the failing run.
+
+        The workspace is another one than is selected here where nothing but its state requires the provider.
+        """
+        x = self.examined
+        installed = x.places.installed
+        workspace = x.configuration.workspace_of(x.address) if x.address is not None and x.is_left_to_state else ""
+        settings = {"TF_WORKSPACE": workspace, "TF_DATA_DIR": installed.setting if installed is not None else ""}
+        return " ".join((*(f"{name}={shell_word(value)}" for name, value in settings.items() if value), line))
 
     @property
     def validate_line(self) -> str:

@@ -13,7 +13,7 @@ from locklens.text import listing
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from locklens import hcl
     from locklens.addresses import ProviderAddress
@@ -222,8 +222,8 @@ class Configuration(Struct, frozen=True, dict=True):
         value_files: Path of every file with values of variables from which sources or the state's path are computed.
         local_calls: Path and source, in normal form, of each call of a module in its caller's tree; none of tests. The
             source is "" where it is computed, since a value may be a secret.
-        workspaces: What the local states of other workspaces than the selected one require, where those were read: a
-            run in one of them requires it, and no other run does.
+        workspaces: What the local state of each other workspace than the selected one requires, by its name, where
+            those were read: a run in it requires that, and no other run does.
         unread_workspaces: Those of them that cannot be read.
         test_runs: What the paths of the calls that test files make begin with.
         is_known: False where files are compared of which none tells the folder: whether it has any file is unknown.
@@ -244,7 +244,7 @@ class Configuration(Struct, frozen=True, dict=True):
     local_calls: tuple[tuple[str, str], ...] = ()
     value_files: tuple[str, ...] = ()
     other_states: tuple[StateReading, ...] = ()
-    workspaces: tuple[Requirement, ...] = ()
+    workspaces: Mapping[str, tuple[Requirement, ...]] = {}
     unread_workspaces: tuple[StateReading, ...] = ()
     test_runs: tuple[str, ...] = ()
     is_known: bool = True
@@ -306,14 +306,16 @@ class Configuration(Struct, frozen=True, dict=True):
         """The reason why it is unknown if any run requires a provider, of all workspaces; "" if it is known."""
         if self.unknown_reason:
             return self.unknown_reason
-        if (other := self.of_workspace(address)) is not None:
-            return f"the state of another workspace requires it, which TF_WORKSPACE selects ({other.file})"
+        if name := self.workspace_of(address):
+            file = self.workspaces[name][0].file
+            return f"the state of another workspace requires it, which TF_WORKSPACE={name} selects ({file})"
         unread = next(iter(self.unread_workspaces), None)
         return f"the state of another workspace cannot be read ({unread.file})" if unread is not None else ""
 
-    def of_workspace(self, address: ProviderAddress) -> Requirement | None:
-        """Return the first of `workspaces` that requires a provider; None if none does."""
-        return next((one for one in self.workspaces if one.address == address), None)
+    def workspace_of(self, address: ProviderAddress) -> str:
+        """Return the first of `workspaces` that requires a provider; "" if none does."""
+        found = (name for name, those in self.workspaces.items() if any(one.address == address for one in those))
+        return next(found, "")
 
     @property
     def unknown_constraints(self) -> str:
@@ -353,7 +355,7 @@ class Configuration(Struct, frozen=True, dict=True):
 
     def is_left_to_state(self, address: ProviderAddress) -> bool:
         """True if nothing can require a provider but a state that could not be read, or is of another workspace."""
-        is_open = self.state.kind in _UNREAD_STATES or self.of_workspace(address) is not None
+        is_open = self.state.kind in _UNREAD_STATES or self.workspace_of(address) != ""
         return is_open and not self.unknown_constraints and not self.of(address)
 
     def _is_of_tests(self, one: Requirement) -> bool:

@@ -311,7 +311,7 @@ def read_configuration(
         problems=tuple(problems),
         state=states[0].reading if states else StateReading("none", ""),
         other_states=tuple(one.reading for one in states[1:]),
-        workspaces=tuple(needed for one in workspaces for needed in one.requirements),
+        workspaces={one.workspace: one.requirements for one in workspaces if one.requirements},
         unread_workspaces=tuple(one.reading for one in workspaces if one.reading.kind == "unreadable"),
         files=tuple(dict.fromkeys([*modules.files, *tests.files, *state_files])),
         generator=generator,

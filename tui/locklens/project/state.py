@@ -78,10 +78,12 @@ class TerraformState(Struct, frozen=True):
     Attributes:
         requirements: One for each provider, in the file's order, with the first resource that needs it, and how many
             more there are. Its line is that of the resource's provider; 1 if it was not found.
+        workspace: The name of its workspace, of one beside the selected one; else "".
     """
 
     reading: StateReading
     requirements: tuple[Requirement, ...] = ()
+    workspace: str = ""
 
 
 class _StateError(ValueError):
@@ -174,7 +176,8 @@ def _other_states(
             try:
                 data = files.tree.read(path)
                 needed = _requirements(data, path, files, required) if data else ()
-                yield TerraformState(StateReading("local", "", path), needed)
+                workspace = "default" if path == default else above.rpartition("/")[2]
+                yield TerraformState(StateReading("local", "", path), needed, workspace)
             except (_StateError, ConfigurationError) as error:
                 yield TerraformState(StateReading("unreadable", str(error), path))
 

@@ -468,7 +468,7 @@ class LogRoots(RootStates):
         """True if a root requires a provider, which its lock file may lack, also by the state of another workspace."""
         address = parsed(name, self._parse_of(error, root), is_other=is_other)
         read = root.configuration
-        return address is not None and (bool(read.of(address)) or read.of_workspace(address) is not None)
+        return address is not None and (bool(read.of(address)) or read.workspace_of(address) != "")
 
     def _fits(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
         """True if a lock file has the provider and version of an error, in its registry or the other tool's.
