@@ -363,7 +363,8 @@ def test_the_cooldown_counts_where_no_version_is_named(top: Path, edits: bool) -
     shelf.days = {"5.1.0": 9, "5.2.0": 2, "6.0.0": 3}
     plan = planned(top, shelf, policy=Policy(cooldown=7), edits_constraints=edits)
     assert [str(change.new.version) for change in plan.changes if change.new] == ["5.1.0"]
-    assert remarks(plan) == ["aws: 5.2.0 is held back: cooldown 7 d (2 d old); --ignore-cooldown selects it"]
+    held = "6.0.0 is held back: cooldown 7 d (3 d old)" if edits else "5.2.0 is held back: cooldown 7 d (2 d old)"
+    assert remarks(plan) == [f"aws: {held}; --ignore-cooldown selects it"]
     without = planned(top, shelf, ignores_cooldown=True)
     assert [str(change.new.version) for change in without.changes if change.new] == ["5.2.0"]
     assert without.proposal.command == "locklens upgrade --ignore-cooldown"
@@ -594,14 +595,25 @@ FETCHED = '{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"reg
 def test_what_is_not_ours_to_edit(top: Path, files: Files, words: str) -> None:
     lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.1.0", "~> 5.0")], **files})
     before = contents(top)
-    plan = planned(top, Shelf(OFFERED), "aws", edits_constraints=True)
+    plan = planned(top, Shelf(OFFERED), "aws=6.0.0", edits_constraints=True)
     assert plan.proposal.files == ()
     assert failures(plan)[0].startswith(words)
-    unnamed = planned(top, Shelf(OFFERED), edits_constraints=True)
-    assert failures(unnamed) == []
-    assert remarks(unnamed)[0].startswith(f"aws: not upgraded to 6.0.0: {words}")
-    assert [str(change.new.version) for change in unnamed.changes if change.new] == ["5.2.0"]
+    for names in (("aws",), ()):
+        newest = planned(top, Shelf(OFFERED), *names, edits_constraints=True)
+        assert failures(newest) == []
+        assert remarks(newest)[0].startswith(f"aws: 6.0.0 is held back: {words}")
+        assert newest.remarks[0].severity is DiagnosticSeverity.WARNING
+        assert newest.proposal.files == planned(top, Shelf(OFFERED), *names).proposal.files
     assert contents(top) == before
+
+
+def test_a_newer_release_is_named_as_held_back_only_where_constraints_can_be_edited_for_it(top: Path) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0, != 6.0.0"), LOCK: [entry("aws", "5.1.0", "~> 5.0")]})
+    shelf = Shelf(OFFERED)
+    shelf.days = {"6.0.0": 3}
+    assert remarks(planned(top, shelf, policy=Policy(cooldown=7), edits_constraints=True)) == [
+        "aws: release date of 5.2.0 unknown: the 7-day cooldown cannot be checked"
+    ]
 
 
 def test_links_out_of_the_repository_are_not_followed(top: Path, tmp_path: Path) -> None:
@@ -661,7 +673,7 @@ def test_a_root_that_fails_takes_its_edits_back(top: Path) -> None:
             f"b/{LOCK}": [entry("aws", "5.1.0")],
         },
     )
-    plan = planned(top, Shelf(OFFERED), "aws", roots=["a", "b"], edits_constraints=True)
+    plan = planned(top, Shelf(OFFERED), "aws=6.0.0", roots=["a", "b"], edits_constraints=True)
     assert [file.path for file in plan.proposal.files] == ["b/main.tf", f"b/{LOCK}"]
     assert len(plan.failures) == 1
 
@@ -918,12 +930,19 @@ def test_what_a_pin_holds_back_names_an_older_release_of_a_pinned_key_and_edits_
     shelf = Shelf(OFFERED)
     shelf.signers |= dict.fromkeys(("5.2.0", "6.0.0"), keys[1]) | dict.fromkeys(("5.0.0", "5.1.0"), keys[0])
     hint = "`locklens upgrade hashicorp/aws=5.1.0` selects the newest older version in range that the policy accepts"
-    for held, edits in (("5.2.0", False), ("6.0.0", True)):
+    for edits in (False, True):
         plan = planned(top, shelf, policy=policy, edits_constraints=edits)
-        (warning,) = plan.remarks
         assert (plan.changes, plan.proposal.files, failures(plan)) == ((), (), [])
-        assert (warning.words.partition(" by ")[0], warning.hint) == (f"{held} is held back", hint)
+        held = [(one.words.partition(" by ")[0], one.hint) for one in plan.remarks]
+        assert held == [("6.0.0 is held back", ""), ("5.2.0 is held back", hint)][not edits :]
     assert planned(top, shelf, "aws=5.1.0", policy=policy).changes
+    lay(top, {"main.tf": requiring(aws="~> 5.1.0")})
+    plan = planned(top, shelf, policy=policy, edits_constraints=True)
+    assert [one.words.partition(" by ")[0] for one in plan.remarks] == ["6.0.0 is held back"]
+    assert plan.proposal.files == planned(top, shelf, policy=policy).proposal.files != (), (
+        "what is in range is selected"
+    )
+    lay(top, {"main.tf": requiring(aws="~> 5.0")})
     shelf.signers["5.1.0"] = keys[1]
     assert [one.hint for one in planned(top, shelf, policy=policy).remarks] == [""], "the locked one is no upgrade"
 

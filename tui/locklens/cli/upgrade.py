@@ -45,7 +45,8 @@ def add_upgrade_options(parser: Parser) -> None:
     group.flag("--ignore-cooldown", "select releases of any age, and say so")
     group.flag("--include-major", "with --list or --safe: major versions are eligible too")
     group.add_sources()
-    group.flag("--edit-constraints", "rewrite constraints of local modules that exclude the version")
+    words = "rewrite constraints of local modules that exclude the named version, or else the newest release"
+    group.flag("--edit-constraints", words)
     group.flag("--allow-missing-modules", "continue without modules that cannot be read")
     group = parser.group("scope and output")
     group.add_roots()

@@ -18,7 +18,7 @@ from locklens.operations.write.registry_source import EntryPlatforms, RegistrySo
 from locklens.operations.write.root_constraints import RootConstraints
 from locklens.policy import Policy
 from locklens.review.rules.release import SigningProblem, signed_by, signing_objection
-from locklens.review.why import held_words, kept_words
+from locklens.review.why import HELD_BACK, held_words, kept_words
 from locklens.selection import Hold, Reason, Unselectable
 from locklens.selection.choosing import (
     combined,
@@ -30,7 +30,7 @@ from locklens.selection.choosing import (
     select,
 )
 from locklens.text import counted
-from locklens.versions import Constraints, Version, newest, precedence
+from locklens.versions import Constraints, Version, precedence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -338,22 +338,10 @@ class RootUpgrade:
             return self._named_version(address, version, offered)
         locked = entry.version if entry else None
         eligible = permitted(offered, self._held(address, offered), locked)
-        if self._may_edit(address):
-            usable = [listed for listed in eligible if listed.has_supported_protocol]
-            best = newest_of(requirements, usable, locked).overall
-            if best is not None and (locked is None or best.compare(locked) > 0):
-                if self._is_held_by_pin(address, best, offered):
-                    return None
-                if combined(requirements).admits(best):
-                    return self._of_known_age(address, best, offered)
-                try:
-                    self._rewriting.edit(address, best)
-                except ConfigurationError as error:
-                    if self._request.providers:
-                        raise
-                    self._remark(address, f"not upgraded to {best}: {error}")
-                else:
-                    return self._of_known_age(address, best, offered)
+        if (best := self._newest_by_edit(address, eligible, locked)) is not None:
+            self._of_known_age(address, best, offered)
+            self._rewriting.edit(address, best)
+            return best
         selected = select(requirements, eligible, locked, upgrade=True)
         if isinstance(selected, Unselectable):
             if not isinstance(select(requirements, offered, locked, upgrade=True), Unselectable):
@@ -367,6 +355,32 @@ class RootUpgrade:
             return None
         return self._of_known_age(address, selected.version, offered)
 
+    def _newest_by_edit(
+        self, address: ProviderAddress, eligible: Sequence[ListedVersion], locked: Version | None
+    ) -> Version | None:
+        """Return the newest release, if constraints may be edited for it; None where it is in range or not newer.
+
+        Where a pin or a constraint holds it back, that is a warning, and what is in range counts.
+        """
+        if not self._may_edit(address):
+            return None
+        requirements = self._root.requirements(address)
+        usable = [listed for listed in eligible if listed.has_supported_protocol]
+        best = newest_of(requirements, usable, locked).overall
+        if best is None or combined(requirements).admits(best) or (locked is not None and best.compare(locked) <= 0):
+            return None
+        if words := self._pin_words(address, best):
+            self._warn(address, f"{best} is held back by a pin: {words}")
+        elif words := self._rewriting.objection(address, best):
+            self._warn(address, f"{best} is {HELD_BACK} {words}")
+        return None if words else best
+
+    def _can_select(self, address: ProviderAddress, version: Version) -> bool:
+        """True if constraints admit a version, or may be edited for it although it was not named."""
+        if self._constraints(address).admits(version):
+            return True
+        return self._may_edit(address) and not version.prerelease and not self._rewriting.objection(address, version)
+
     def _held(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> Mapping[Version, tuple[Hold, ...]]:
         return policy_holds(self._request.policy, address, offered, self._ages.get(address, {}))
 
@@ -379,12 +393,12 @@ class RootUpgrade:
         return ConfigurationError(words, hint="--ignore-cooldown selects the newest; or name a version")
 
     def _of_known_age(self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]) -> Version:
-        """Return a selected version; warn of its age, and note a newer version in range that the policy holds back."""
+        """Return a selected version; warn of its age, and note a newer one that the policy alone holds back."""
         if address in self._ages:
             self._warn_of_age(address, version)
-        held, admitted = self._held(address, offered), combined(self._root.configuration.of(address))
-        newer = (one for one in held if one.compare(version) > 0 and admitted.admits(one))
-        if best := newest(newer):
+        held = self._held(address, offered)
+        newer = sorted((one for one in held if one.compare(version) > 0), key=precedence, reverse=True)
+        if best := next((one for one in newer if self._can_select(address, one)), None):
             is_young = any(hold.reason is Reason.COOLDOWN for hold in held[best])
             way_on = "; --ignore-cooldown selects it" if is_young else ""
             self._remark(address, f"{best} is {held_words(held[best])}{way_on}")
