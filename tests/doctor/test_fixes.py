@@ -1959,6 +1959,30 @@ def test_the_version_of_the_log_is_the_one_that_is_not_listed(made: Any, doctor:
     assert "1.4.9, which is not locked here; registry.terraform.io does not list it" in out
 
 
+@pytest.mark.parametrize("moved", ["by a commit", "by no commit", "with the constraint"])
+def test_an_entry_that_was_moved_out_of_an_older_constraint_is_restored_first(
+    moved: str, made: Any, doctor: Any
+) -> None:
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.4"),)))
+    (folder / "live/prod/main.tf").write_text(requires(("acme/demo", "~> 1.4.0")), "utf-8")
+    if moved != "with the constraint":
+        git(folder, "commit", "-qam", "constraint")
+    (folder / LOCK).write_bytes(lock_file(NEWER))
+    if moved != "by no commit":
+        git(folder, "commit", "-qam", "lock file")
+    words = "registry.terraform.io/acme/demo 1.5.0 does not match configured version constraint ~> 1.4.0; must use"
+    words = f"Could not retrieve the list of available versions for provider acme/demo: locked provider {words}"
+    (folder / "ci.log").write_text(boxed_log(("Failed to query available provider packages", words)), "utf-8")
+    fixes, is_older = doctor(folder, "ci.log")["remedies"], moved != "with the constraint"
+    kinds = ["restore-entry", "upgrade", "change-constraint"]
+    assert [one["id"] for one in fixes] == (kinds if is_older else kinds[::-1])
+    (rewriting,) = (one for one in fixes if one["id"] == kinds[2])
+    assert ("these constraints are older than the change of the lock file to 1.5.0" in rewriting["note"]) == is_older
+    run(fixes[0]["command"])
+    assert is_locked_as(folder, DEMO if is_older else NEWER)
+    assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
 def test_modules_that_exclude_one_another_are_rewritten_for_what_is_locked(made: Any, doctor: Any) -> None:
     folder = made(SampleIncident("", ("none",), (lock_file(DEMO),)))
     root = folder / "live/prod"

@@ -51,6 +51,8 @@ class EntryHistory(Struct, frozen=True):
         renamed_from: The entry of another provider, with the same version and hashes, that gave way to it in the commit
             that made it, or in an uncommitted change.
         was_required: True if the root, or each of `fitting`, required or called what the error is about, until lately.
+        has_left_range: True if the commit, or the uncommitted change, that moved the entry out of the constraints is
+            known to be later than these.
         is_constraint_of_here: True if the constraint of the message may be in the configuration, or was in a commit.
         is_file_new: True if the lock file is not committed, or was committed first later than the log, for a root that
             was there before.
@@ -88,6 +90,7 @@ class EntryHistory(Struct, frozen=True):
     made_by: str = ""
     renamed_from: LockEntry | None = None
     was_required: bool = False
+    has_left_range: bool = False
     is_constraint_of_here: bool = True
     is_file_new: bool = False
     is_later: bool = False

@@ -185,12 +185,15 @@ def fix_plugin(one: Affected) -> Iterator[Remedy]:
 
 
 def fix_conflict(one: Affected) -> Iterator[Remedy]:
-    """Another version or other constraints; or the newest earlier entry that satisfies them, which git alone has."""
-    yield from fix_constraint(one)
-    x = one.examined
+    """Another version or other constraints; or the newest earlier entry that satisfies them, which git alone has.
+
+    Where the entry was moved out of constraints that are older, the earlier one comes first.
+    """
+    x, own = one.examined, list(fix_constraint(one))
     past = fitting_past(x, x.history.states) if x.entry is not None and not x.fitting else None
-    if past is not None and x.entry is not None and not past.is_of(x.entry.version):
-        yield from restored(one.alone, past)
+    is_other = past is not None and x.entry is not None and not past.is_of(x.entry.version)
+    restoring = list(restored(one.alone, past)) if past is not None and is_other else []
+    yield from (*restoring, *own) if x.history.has_left_range else (*own, *restoring)
 
 
 def fitting_past(x: Examined, states: Iterable[PastEntry]) -> PastEntry | None:

@@ -194,7 +194,10 @@ def with_other_constraints(one: Affected, version: Version | None) -> Iterator[R
         number = counted(len(others), "other root calls", "other roots call")
         notes[:0] = [f"{number} the rewritten module, {words}: {locked_there}"] if others else []
     cost, size = (_NONE if is_locked and not failing else _LOW), (0 if is_locked else None)
-    yield one.written("change-constraint", title, cost, size, write, *notes)
+    is_doubtful = is_locked and x.history.has_left_range and not x.fitting
+    notes += [f"these constraints are older than the change of the lock file to {version}"] if is_doubtful else []
+    found = one.written("change-constraint", title, cost, size, write, *notes)
+    yield replace(found, is_doubtful=is_doubtful)
 
 
 def _admits_still(other: ElsewhereEntry, files: Collection[str], version: Version) -> bool:

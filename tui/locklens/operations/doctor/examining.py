@@ -28,6 +28,7 @@ from locklens.operations.doctor.places import of_provider
 from locklens.operations.root_modules import tool_of
 from locklens.project import configuration_files
 from locklens.project.clifiles import this_platform
+from locklens.project.configuration import constraint_place
 from locklens.text import listing
 from locklens.versions import Constraints, Version
 
@@ -241,6 +242,7 @@ class Examiner:
             made_by=made_by,
             renamed_from=history.renamed_from(lock, one.entry, made_by),
             was_required=self._was_required(one),
+            has_left_range=self._has_left_range(one, past),
             is_constraint_of_here=self._has_constraint(one),
             is_file_new=is_new and not had_no_file,
             is_later=self.copies.is_later(lock.path),
@@ -412,6 +414,21 @@ class Examiner:
         numbers = [str(term.version).removesuffix(".0").removesuffix(".0") for term in wanted]
         files = {requirement.file for requirement in one.root.configuration.of(one.address)}
         return any(self._history.had_words(file, numbers) for file in sorted(files))
+
+    def _has_left_range(self, one: DoctorSubject, past: Sequence[PastEntry]) -> bool:
+        """True if what moved the entry out of its constraints is known to be later than those that exclude it."""
+        address, entry, configuration = one.address, one.entry, one.root.configuration
+        required = configuration.of(address) if address is not None and entry is not None else ()
+        excluding = [each for each in required if entry is not None and not each.constraints.admits(entry.version)]
+        if not excluding or address is None:
+            return False
+        admits = configuration.constraints(address).admits
+        number = next((n for n, was in enumerate(past) if was.entry is not None and admits(was.entry.version)), None)
+        if number is None:
+            return False
+        mover = past[number - 1].commit if number else ""
+        onsets = (self.onset_of_requirement(constraint_place(each)) for each in excluding)
+        return all(onset is not None and self._history.is_later(mover, onset.commit) for onset in onsets)
 
     def onset(self, examined: Examined, root: str) -> Onset | None:
         """Return the commit that git blames for the entry as it is, or for the line that is wrong; None for unknown.

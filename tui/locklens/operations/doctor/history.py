@@ -200,6 +200,12 @@ class LockHistory:
             return False
         return any(self._git.show(before, file) is not None for file in files)
 
+    def is_later(self, commit: str, than: str) -> bool:
+        """True if a commit has another one before it; "" is what is not committed, which is later than all that is."""
+        if not commit or not than:
+            return than != ""
+        return commit != than and self._repository.is_ancestor(than, commit)
+
     def is_ignored(self, path: str) -> bool:
         """True if git ignores a path, whether there is a file or not."""
         return self._git is not None and self._git.is_ignored(path)
