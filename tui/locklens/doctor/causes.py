@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from locklens.doctor import (
     copy_causes,
+    edit_causes,
     lacking_causes,
     lock_causes,
     merge_remedies,
@@ -105,7 +106,7 @@ CAUSES = (
         "the block was edited by hand",
         "A version without its hashes, or a hash that no tool writes: the block says something that nobody locked.",
         "git log -p -- .terraform.lock.hcl shows a commit that changed the version and left the hashes.",
-        lock_causes.hand_edit,
+        edit_causes.hand_edit,
         past_remedies.fix_entry,
         Trait.STOPS_INIT | Trait.OF_HASHES | Trait.OF_WRONG_ENTRY,
         rules=("LK002", "LK003", "LK017", "LK023", "LK025"),

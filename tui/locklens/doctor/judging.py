@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from locklens.doctor import copy_causes, lock_causes, locked_states
+from locklens.doctor import copy_causes, edit_causes, locked_states
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined
@@ -135,7 +135,7 @@ def _lacking(x: Examined, *, is_readonly: bool) -> Iterator[tuple[Examined, Caus
         if other.entry is None:
             causes = [] if other.is_unrequired else [_tested(other, BY_ID[CauseId.NOT_LOCKED])]
         else:
-            lost = _tested(other, replace(BY_ID[CauseId.HAND_EDIT], test=lock_causes.lost_hashes))
+            lost = _tested(other, replace(BY_ID[CauseId.HAND_EDIT], test=edit_causes.lost_hashes))
             causes = [lost, *(_tested(other, BY_ID[one]) for one in _of_no_h1(other))]
             causes += [_tested(other, BY_ID[CauseId.NOT_REQUIRED])] if is_readonly else []
         yield from ((other, cause) for cause in causes if cause is not None and cause.is_probable)

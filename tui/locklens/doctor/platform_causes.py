@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from locklens.doctor import copy_causes, locked_states
 from locklens.doctor.copy_causes import ASK_PLATFORM, locked_elsewhere, short, unsigned_beside, words_of_root
+from locklens.doctor.edit_causes import without_hashes
 from locklens.doctor.examined import WHOLE_LIST, zh_of_packages
-from locklens.doctor.lock_causes import without_hashes
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
 from locklens.doctor.selected_causes import platform_of_selected
 from locklens.hashes import hashes_of_files, packages_of
