@@ -12,6 +12,8 @@ from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
 from locklens.text import counted, listing, shell_word
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from locklens.doctor import FoundPackage
     from locklens.doctor.examined import Examined
     from locklens.lockfile import LockEntry
@@ -374,53 +376,57 @@ def plugin_corrupted(x: Examined) -> Judgement | None:
     given = x.of_kind("given") if x.incident.path is PackagePath.INSTALLED else ()
     is_of_other = x.message.kind == "plugin-other-platform"
     own = (one for one in x.places.packages if one.is_of_root and (is_of_other or x.can_be_installed(one)))
-    found = (*given, *own)
-    if found and x.entry is not None:
-        blamed = [one for one in found if not x.origins.committed(one)]
-        if not blamed:
-            shown = f"{found[0].path} ({short(found[0].shown_hash)})"
-            return Judgement(
-                _NO, f"{shown} is what commit {x.origins.committed(found[0])[:12]} locks: the entry changed"
-            )
-        copy = _of_link(_copy(x, tuple(blamed)), blamed[0].cached)
-        if copy.verdict is _NO and x.places.replaced:
-            words = f"{copy.evidence}; the folder that was there was moved aside"
-            return replace(copy, evidence=words, basis=Basis.FILES, missing="", title=_OF_NOW)
-        if copy.verdict is _NO and not any(one.hashes & x.locked for one in blamed):
-            return replace(copy, basis=Basis.HASHES, missing="")  # it is the release's, and so the message is explained
-        if copy.verdict is _NO and copy.basis is Basis.HERE and x.message.kind in _OF_FOLDERS and x.unpacked:
-            without = (
-                state for state in x.origins.earlier_states if not any(one.hashes & state.accepted for one in blamed)
-            )
-            if next(without, None) is not None:
-                words = f"{copy.evidence} now, which an earlier state of the entry does not have"
-                return replace(copy, verdict=_UNKNOWN, evidence=words, missing="the lock file of the failing run")
-            since = f"{copy.evidence} now: it was replaced after the log, or the log is of another folder"
-            words = f"the message says that its hash is not locked; {since}"
-            return replace(copy, verdict=_LIKELY, evidence=words, basis=Basis.RUN)
-        if copy.verdict is _NO and (is_of_other or (x.message.kind == "plugin-failed" and not given)):
-            is_it = x.incident.path is PackagePath.INSTALLED  # and no folder of dev_overrides
-            is_it &= any(one.platform in {"", x.platform_on_disk} for one in blamed)
-            title = _OF_MACHINE if is_it else ""
-            missing = "" if given else "whether the folder of the failing run has a locked hash, too: --package DIR"
-            return replace(copy, verdict=_UNKNOWN, missing=missing, title=title)
+    if (found := (*given, *own)) and x.entry is not None:
+        return _of_installed(x, found)
+    moved = _moved(x, "installed", "plugin-cache") if is_of_other or x.message.kind in _OF_FOLDERS else None
+    if moved is not None:
+        return moved
+    match x.message.kind:
+        case "cached-modified":
+            return replace(_unknown_copy(x, "the message says so"), verdict=_LIKELY, basis=Basis.RUN)
+        case "cached-package":
+            place = "the installed folder is not at hand"
+            place = "which root's installed folder it was is not known" if x.fitting else place
+            words = f"the message says that its hash is not locked; {place}"
+            return replace(_unknown_copy(x, words), verdict=_LIKELY if x.unpacked else _UNKNOWN, basis=Basis.RUN)
+        case "plugin-other-platform":
+            title = "the installed program is of another platform, or damaged"
+            return Judgement(_LIKELY, "the message says so", ASK_HASH, basis=Basis.RUN, title=title)
+        case _:
+            return None
+
+
+def _of_installed(x: Examined, found: Sequence[FoundPackage]) -> Judgement:
+    """Judge folders that the failing run may have had installed: those whose package no commit locks are to blame."""
+    blamed = [one for one in found if not x.origins.committed(one)]
+    if not blamed:
+        shown = f"{found[0].path} ({short(found[0].shown_hash)})"
+        commit = x.origins.committed(found[0])[:12]
+        return Judgement(_NO, f"{shown} is what commit {commit} locks: the entry changed")
+    copy = _of_link(_copy(x, tuple(blamed)), blamed[0].cached)
+    if copy.verdict is not _NO:
         return copy
-    if is_of_other or x.message.kind in _OF_FOLDERS:
-        moved = _moved(x, "installed", "plugin-cache")
-        if moved is not None:
-            return moved
-    if x.message.kind == "cached-modified":
-        return replace(_unknown_copy(x, "the message says so"), verdict=_LIKELY, basis=Basis.RUN)
-    if x.message.kind == "cached-package":
-        place = (
-            "which root's installed folder it was is not known" if x.fitting else "the installed folder is not at hand"
-        )
-        words = f"the message says that its hash is not locked; {place}"
-        return replace(_unknown_copy(x, words), verdict=_LIKELY if x.unpacked else _UNKNOWN, basis=Basis.RUN)
-    if x.message.kind == "plugin-other-platform":
-        title = "the installed program is of another platform, or damaged"
-        return Judgement(_LIKELY, "the message says so", ASK_HASH, basis=Basis.RUN, title=title)
-    return None
+    if x.places.replaced:
+        words = f"{copy.evidence}; the folder that was there was moved aside"
+        return replace(copy, evidence=words, basis=Basis.FILES, missing="", title=_OF_NOW)
+    if not any(one.hashes & x.locked for one in blamed):
+        return replace(copy, basis=Basis.HASHES, missing="")  # it is the release's, and so the message is explained
+    if copy.basis is Basis.HERE and x.message.kind in _OF_FOLDERS and x.unpacked:
+        states = x.origins.earlier_states
+        if any(not any(one.hashes & state.accepted for one in blamed) for state in states):
+            words = f"{copy.evidence} now, which an earlier state of the entry does not have"
+            return replace(copy, verdict=_UNKNOWN, evidence=words, missing="the lock file of the failing run")
+        since = f"{copy.evidence} now: it was replaced after the log, or the log is of another folder"
+        words = f"the message says that its hash is not locked; {since}"
+        return replace(copy, verdict=_LIKELY, evidence=words, basis=Basis.RUN)
+    is_given = any(one.kind == "given" for one in found)
+    if x.message.kind == "plugin-other-platform" or (x.message.kind == "plugin-failed" and not is_given):
+        is_it = x.incident.path is PackagePath.INSTALLED  # and no folder of dev_overrides
+        is_it &= any(one.platform in {"", x.platform_on_disk} for one in blamed)
+        title = _OF_MACHINE if is_it else ""
+        missing = "" if is_given else "whether the folder of the failing run has a locked hash, too: --package DIR"
+        return replace(copy, verdict=_UNKNOWN, missing=missing, title=title)
+    return copy
 
 
 def _of_link(copy: Judgement, cached: str) -> Judgement:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from locklens.doctor.examined import Examined
+    from locklens.releases import Listing
     from locklens.versions import Version
 
 _YES, _LIKELY, _UNKNOWN, _NO = CauseVerdict.YES, CauseVerdict.LIKELY, CauseVerdict.UNKNOWN, CauseVerdict.NO
@@ -39,62 +40,86 @@ def mirror_lacks(x: Examined) -> Judgement | None:
     """Test if the places that the tool was allowed to search lack the package, which its registry may have."""
     if x.error is None:
         return _empty_mirrors(x)
-    listed = listed_words(x)
-    there = f"; {listed}" if listed else ""
     if x.message.is_of_registry_alone:
         return Judgement(_NO, "the one place that the message lists is the registry", basis=Basis.RUN)
     if x.message.kind == "mirror-unreadable":
         title = "the folder of the mirror is missing, or cannot be read"
         return Judgement(_YES, "the message says so", basis=Basis.RUN, title=title)
     if x.message.has_no_source or x.is_without_source:
-        title, words = "provider_installation has no place to install from", "by the settings here, it has none"
-        if x.message.has_no_source:
-            title = f"no place of provider_installation is for {x.name}: include and exclude leave it out"
-            words = "the message lists no place that was searched"
-        return Judgement(_LIKELY, words, _INSTALLATION, basis=Basis.RUN, title=title)
-    if x.message.kind == "not-in-sources":
-        place = next(iter(x.message.own_folders), "each place that was searched")
-        words = f"the message says so, of {place}{there}"
-        if x.message.searched_server:
-            words = f"{words}; a 404 of {x.message.searched_server} may be a proxy's"
+        return _without_source(x)
+    match x.message.kind:
+        case "not-in-sources":
+            return _not_in_sources(x)
+        case "oci-tag-missing":
+            words = "the message says so, of the OCI repository: it has no tag of the version, or not its manifest"
+            words = f"{clauses(words, listed_words(x))}; a 404 may be a proxy's"
             return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN)
-        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN)
-    if x.message.kind == "oci-tag-missing":
-        words = f"the message says so, of the OCI repository: it has no tag of the version, or not its manifest{there}"
-        return Judgement(_LIKELY, f"{words}; a 404 may be a proxy's", _SAME_REQUEST, x.today.as_of, basis=Basis.RUN)
-    is_unavailable = x.message.kind == "platform-unavailable" and not x.is_of_other_version
+        case "platform-unavailable" if (unavailable := _without_platform(x)) is not None:
+            return unavailable
+        case "no-matching-release":
+            return _without_release(x)
+        case "version-gone":
+            return _outdated_mirror(x)
+        case _:
+            return _without_file(x) if x.message.reason is NetworkReason.ABSENT else None
+
+
+def _without_source(x: Examined) -> Judgement:
+    """Judge settings that leave no place to install a provider from."""
+    title, words = "provider_installation has no place to install from", "by the settings here, it has none"
+    if x.message.has_no_source:
+        title = f"no place of provider_installation is for {x.name}: include and exclude leave it out"
+        words = "the message lists no place that was searched"
+    return Judgement(_LIKELY, words, _INSTALLATION, basis=Basis.RUN, title=title)
+
+
+def _not_in_sources(x: Examined) -> Judgement:
+    """Judge places that the message lists, none of which has the package."""
+    place = next(iter(x.message.own_folders), "each place that was searched")
+    words = clauses(f"the message says so, of {place}", listed_words(x))
+    if x.message.searched_server:
+        words = f"{words}; a 404 of {x.message.searched_server} may be a proxy's"
+        return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN)
+    return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN)
+
+
+def _without_platform(x: Examined) -> Judgement | None:
+    """Judge a release that was not offered for a platform; None where the release itself may lack it."""
     has_it = x.platform in x.today.platforms and not x.is_left_out
-    if is_unavailable and x.message.own_mirror and (has_it or not x.today.is_known):
+    if x.is_of_other_version:
+        return None
+    if x.message.own_mirror:
+        if x.today.is_known and not has_it:
+            return None
         words = f"{_says_of_its_mirror(x)}{f'; {x.sums} names the package' if has_it else ''}"
         return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.RUN)
-    if is_unavailable and not x.message.own_mirror and (has_it or not x.places.asks_registry):
-        words = f"{x.sums} names a" if has_it else "the settings here ask mirrors alone; the message is of a"
-        words = f"{words} package of {x.platform}, and what the failing run asked has none"
-        if has_it and x.places.asks_registry and not x.is_of_mirror:
-            title = f"what the failing run asked did not have the package for {x.platform}"
-            is_there = x.today.offered is not None and not x.today.offered.problem
-            there, then = (", and the registry offers it now", " then") if is_there else ("", "")
-            words = f"{x.sums} names it{there}: a mirror was asked, or the registry did not offer it{then} (404)"
-            return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN, title=title)
-        return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN)
-    if x.message.kind == "no-matching-release":
-        return _without_release(x)
-    if x.message.kind == "version-gone":
-        return _outdated_mirror(x, there)
-    if x.message.reason is NetworkReason.ABSENT:
-        host = x.message.host or "the host"
-        title = f"the mirror {host} did not have the file (404)"
-        words = f"the message says so: {host}, or a proxy in its place, answered 404{there}"
-        if "does not have archive index" in x.message.words:
-            title = f"the mirror {host} did not have the file of {x.failing_release} (404)"
-            words = f"{words}; its index, or another source of that run, had listed the version"
-        if "provider mirror" in x.message.words or (x.is_of_mirror and x.is_path_of_run):
-            return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN, title=title)
-        if x.is_of_mirror or not x.places.asks_registry:
-            words = f"{words}; that it is a mirror is assumed from the settings here"
-            return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN, title=title)
-        return Judgement(_UNKNOWN, words, f"if {host} is a mirror: {_INSTALLATION}", x.today.as_of, basis=Basis.RUN)
-    return None
+    if not has_it and x.places.asks_registry:
+        return None
+    if has_it and x.places.asks_registry and not x.is_of_mirror:
+        title = f"what the failing run asked did not have the package for {x.platform}"
+        is_there = x.today.offered is not None and not x.today.offered.problem
+        there, then = (", and the registry offers it now", " then") if is_there else ("", "")
+        words = f"{x.sums} names it{there}: a mirror was asked, or the registry did not offer it{then} (404)"
+        return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN, title=title)
+    words = f"{x.sums} names a" if has_it else "the settings here ask mirrors alone; the message is of a"
+    words = f"{words} package of {x.platform}, and what the failing run asked has none"
+    return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN)
+
+
+def _without_file(x: Examined) -> Judgement:
+    """Judge a host that answered 404, which may be a mirror's."""
+    host = x.message.host or "the host"
+    title = f"the mirror {host} did not have the file (404)"
+    words = clauses(f"the message says so: {host}, or a proxy in its place, answered 404", listed_words(x))
+    if "does not have archive index" in x.message.words:
+        title = f"the mirror {host} did not have the file of {x.failing_release} (404)"
+        words = f"{words}; its index, or another source of that run, had listed the version"
+    if "provider mirror" in x.message.words or (x.is_of_mirror and x.is_path_of_run):
+        return Judgement(_LIKELY, words, _SAME_REQUEST, x.today.as_of, basis=Basis.RUN, title=title)
+    if x.is_of_mirror or not x.places.asks_registry:
+        words = f"{words}; that it is a mirror is assumed from the settings here"
+        return Judgement(_LIKELY, words, _INSTALLATION, x.today.as_of, basis=Basis.RUN, title=title)
+    return Judgement(_UNKNOWN, words, f"if {host} is a mirror: {_INSTALLATION}", x.today.as_of, basis=Basis.RUN)
 
 
 def _without_release(x: Examined) -> Judgement | None:
@@ -133,17 +158,18 @@ def _says_of_its_mirror(x: Examined) -> str:
     return f"the message says so, of {x.message.own_mirror}, which the command of the log names"
 
 
-def _outdated_mirror(x: Examined, there: str) -> Judgement | None:
-    """Judge a mirror that does not have the locked version; `there` is what the registry lists, in a clause."""
+def _outdated_mirror(x: Examined) -> Judgement | None:
+    """Judge a mirror that does not have the locked version."""
     if x.is_of_other_version:
         return None
     if not x.is_of_mirror:
         if not _may_be_of_named_mirror(x):
             return None
-        words = f"the message says that what it asked does not have the version{there}; {_NAMED_ALONE}"
+        words = clauses("the message says that what it asked does not have the version", listed_words(x), _NAMED_ALONE)
         return Judgement(_LIKELY, words, _COMMAND_OF_RUN, x.today.as_of, basis=Basis.RUN)
     asked = x.message.own_mirror
-    words = f"the message says that what it asked{f', {asked},' if asked else ''} does not have the version{there}"
+    words = f"the message says that what it asked{f', {asked},' if asked else ''} does not have the version"
+    words = clauses(words, listed_words(x))
     copies = x.of_kind("mirror")
     if held := next((one for one in copies if one.platform == x.platform), next(iter(copies), None)):
         words = f"{words}; {held.path} is there now"
@@ -170,66 +196,81 @@ def _empty_mirrors(x: Examined) -> Judgement | None:
 
 def yanked(x: Examined) -> Judgement | None:
     """Test if the registry lists the version, and if its package is where the registry says."""
-    version = x.entry.version if x.entry is not None else None
     if x.message.kind == "sums-without-package":
         return _of_the_list(x)
-    if x.address is None or version is None:
+    if x.address is None or x.entry is None:
         return None
     if x.error is None and x.is_unrequired:
         return Judgement(_NO, f"nothing in {x.where} requires {x.name}, so that init does not ask for it")
-    versions = x.today.listing
-    is_said = x.message.kind == "version-gone" or x.message.is_of_registry_alone
     if x.message.reason is NetworkReason.ABSENT:
-        host = x.message.host or "the host"
-        words = f"the message says so: {host} answered 404"
-        listed = listed_words(x)
-        words = clauses(words, listed)
-        title = f"{host} does not have the file (404)"
-        if x.is_of_mirror:
-            words = f"{words}; that is said of a mirror"
-            missing = "" if listed else "what the registry lists"
-            return Judgement(_UNKNOWN, words, missing, x.today.as_of, basis=Basis.GUESS)
-        judged = Judgement(
-            _LIKELY, words, f"if {host} is a mirror or the host of the release", x.today.as_of, basis=Basis.RUN
-        )
-        return _as_offered(x, replace(judged, title=title))
+        return _of_the_file(x)
+    version, versions = x.entry.version, x.today.listing
     if x.message.kind == "version-gone" and (x.is_of_mirror or x.is_without_source) and not x.is_of_other_version:
-        is_listed = versions is not None and versions.is_known and versions.has(version)
-        words = (
-            f"{x.address.host} {x.today.lists} {version}"
-            if is_listed
-            else f"what was asked is no registry{'' if x.is_path_of_run else ', by the settings here'}"
-        )
-        missing = "" if is_listed else f"what {x.address.host} lists"
-        return Judgement(_NO if is_listed else _UNKNOWN, words, missing, x.today.as_of, basis=Basis.FILES)
+        return _of_no_registry(x, version)
     if versions is None or not versions.is_known:
         words = "the versions of today are unknown"
-        if is_said:
+        if _is_said(x):
             words = f"the message says so, of the source that the failing run asked; {words}"
             return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.RUN)
         return Judgement(_UNKNOWN, words, x.why_unknown, basis=Basis.GUESS)
-    if is_said and x.is_of_other_version:
+    if _is_said(x) and x.is_of_other_version:
         return _of_the_version_of_the_log(x, x.message.version)
-    if versions.has(version):
-        words = f"{x.address.host} {x.today.lists} {version}"
-        if _may_be_of_named_mirror(x):
-            words = f"{words}: the failing run asked a mirror, or the version is back"
-            return Judgement(_UNKNOWN, words, _COMMAND_OF_RUN, versions.as_of)
-        if is_said:
-            missing, title = "provider_installation", "the source that was asked does not list the version"
-            source = "another source, such as a mirror"
-            if x.is_path_of_run and x.incident.path is PackagePath.DIRECT:
-                missing, source = "the host blocks", "a registry elsewhere"
-            words += f": the failing run asked {source}, or the version is back"
-            missing = f"{missing} of the runner"
-            return Judgement(_LIKELY, words, missing, versions.as_of, basis=Basis.RUN, title=title)
+    return _of_listed(x, version, versions) if versions.has(version) else _of_unlisted(x, version, versions)
+
+
+def _is_said(x: Examined) -> bool:
+    """True if the message is about what a registry, or what stands for one, lists."""
+    return x.message.kind == "version-gone" or x.message.is_of_registry_alone
+
+
+def _of_the_file(x: Examined) -> Judgement:
+    """Judge a file that its host does not have."""
+    host, listed = x.message.host or "the host", listed_words(x)
+    words = clauses(f"the message says so: {host} answered 404", listed)
+    title = f"{host} does not have the file (404)"
+    if x.is_of_mirror:
+        missing = "" if listed else "what the registry lists"
+        return Judgement(_UNKNOWN, f"{words}; that is said of a mirror", missing, x.today.as_of, basis=Basis.GUESS)
+    missing = f"if {host} is a mirror or the host of the release"
+    judged = Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.RUN, title=title)
+    return _as_offered(x, judged)
+
+
+def _of_no_registry(x: Examined, version: Version) -> Judgement:
+    """Judge a version that a mirror, or no source at all, did not list: the registry may."""
+    versions, host = x.today.listing, x.address.host if x.address is not None else ""
+    if versions is not None and versions.is_known and versions.has(version):
+        words = f"{host} {x.today.lists} {version}"
+        return Judgement(_NO, words, "", x.today.as_of, basis=Basis.FILES)
+    words = f"what was asked is no registry{'' if x.is_path_of_run else ', by the settings here'}"
+    return Judgement(_UNKNOWN, words, f"what {host} lists", x.today.as_of, basis=Basis.FILES)
+
+
+def _of_listed(x: Examined, version: Version, versions: Listing) -> Judgement:
+    """Judge a locked version that the registry lists."""
+    assert x.address is not None
+    words = f"{x.address.host} {x.today.lists} {version}"
+    if _may_be_of_named_mirror(x):
+        words = f"{words}: the failing run asked a mirror, or the version is back"
+        return Judgement(_UNKNOWN, words, _COMMAND_OF_RUN, versions.as_of)
+    if not _is_said(x):
         return Judgement(_NO, words, as_of=versions.as_of)
+    missing, source = "provider_installation", "another source, such as a mirror"
+    if x.is_path_of_run and x.incident.path is PackagePath.DIRECT:
+        missing, source = "the host blocks", "a registry elsewhere"
+    words = f"{words}: the failing run asked {source}, or the version is back"
+    title = "the source that was asked does not list the version"
+    return Judgement(_LIKELY, words, f"{missing} of the runner", versions.as_of, basis=Basis.RUN, title=title)
+
+
+def _of_unlisted(x: Examined, version: Version, versions: Listing) -> Judgement | None:
+    """Judge a locked version that the registry does not list, or whose provider it does not have."""
+    assert x.address is not None
     is_gone = versions.trouble is not None  # the whole provider, of which an answer about it says nothing more
     if is_gone and x.message.kind == "provider-unknown":
         return None
     number = counted(len(versions.versions), "version") if versions.versions else "no version at all"
-    words = f"{x.address.host} {x.today.lists} {number}, and not {version}"
-    title = ""
+    words, title = f"{x.address.host} {x.today.lists} {number}, and not {version}", ""
     if is_gone:
         words, title = f"{x.address.host} {'had' if versions.is_offline else 'has'} no {x.name}", _PROVIDER_GONE
     if x.error is None and not x.places.asks_registry:
@@ -238,21 +279,19 @@ def yanked(x: Examined) -> Judgement | None:
     cached = (one for one in x.of_kind("plugin-cache") if x.tool is OPENTOFU and one.of_files & x.unpacked)
     if x.error is None and (sound := x.sound_mirror or next(cached, None)) is not None:
         return Judgement(_NO, f"{words}, and {sound.path} has a locked hash", as_of=versions.as_of)
+    said = f"the message says so, and {words}" if _is_said(x) else words
     if versions.is_offline:
+        verdict, basis = (_LIKELY, Basis.RUN) if _is_said(x) else (_UNKNOWN, Basis.GUESS)
         missing = "what it lists now: run without --offline"
-        if is_said:
-            words = f"the message says so, and {words}"
-            return Judgement(_LIKELY, words, missing, versions.as_of, basis=Basis.RUN, title=title)
-        return Judgement(_UNKNOWN, words, missing, versions.as_of, basis=Basis.GUESS, title=title)
+        return Judgement(verdict, said, missing, versions.as_of, basis=basis, title=title)
     if x.today.hashes_of:
         words = f"{words}; the locked hashes are of {x.today.hashes_of}, so there may never have been one"
         return Judgement(_UNKNOWN, words, "the versions that the publisher announced", versions.as_of)
-    if is_said:
-        words = f"the message says so, and {words}"
     if is_gone and x.address.host not in {tool.default_host for tool in DIALECTS.values()}:
         missing = "the same request with a token"
-        return Judgement(_LIKELY, words, missing, versions.as_of, basis=Basis.HERE, title=title)
-    return Judgement(_YES, words, as_of=versions.as_of, basis=Basis.RUN if is_said else Basis.HERE, title=title)
+        return Judgement(_LIKELY, said, missing, versions.as_of, basis=Basis.HERE, title=title)
+    basis = Basis.RUN if _is_said(x) else Basis.HERE
+    return Judgement(_YES, said, as_of=versions.as_of, basis=basis, title=title)
 
 
 _PROVIDER_GONE = "the registry does not have the provider"

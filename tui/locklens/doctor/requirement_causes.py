@@ -40,52 +40,61 @@ def not_locked(x: Examined) -> Judgement | None:
         return None
     # With an error only this provider counts; without one, every required provider must be locked.
     unknown = x.configuration.unknown_reason if x.error is None else ""
-    if x.address is None:
+    if x.address is None or x.is_taken_over:  # what is taken over is judged as the other tool's entry
         return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None
-    if x.is_taken_over:
-        return Judgement(_UNKNOWN, _NOT_ALL_KNOWN, unknown) if unknown else None  # judged as the other tool's entry
     if x.history.had_no_file:
         return _without_file(x)
     if x.entry is not None:
-        words = f"{x.release} is locked ({x.place})"
-        if unknown:
-            return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
-        if x.message.kind in OF_LACKING:  # what the message says of its run is true, whatever is here
-            words = f"{words}, and was not for the failing run: {_OF_OTHERS}"
-            words = f"{words}, or from before the file was written here" if x.history.is_later else words
-            return Judgement(_UNKNOWN, words, LOCK_OF_RUN)
-        return Judgement(_NO, words)
+        return _locked_here(x, unknown)
     if not x.is_of_root:
         return Judgement(_YES, "the message says so, of a root that is not here", basis=Basis.RUN)
-    place = f"{x.own_root} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
-    if x.history.left is not None:
-        place = f"{place}; {x.history.left.lock_file} is still where its configuration was before {x.history.left_by}"
-        place = place.rstrip()
-    elif x.history.removed_by:
-        place = f"{place}: {x.history.removed_by} removed it"
-    elif x.is_deleted_here:
-        place = f"{place}: it was deleted, which is not committed, and commit {x.history.states[0].commit[:12]} has it"
-    elif x.history.states and x.history.states[0].entry is not None:
-        place = f"{place}, where commit {x.history.states[0].commit[:12]} locks {x.history.states[0].entry.version}"
-    if x.history.is_ignored:
-        place = f"{place}; git ignores {x.lock.path}"
+    place = _without_entry(x)
     if x.required:
         by = ", ".join(f"{one.file}:{one.line}" for one in x.required[:3])
         words = f"{x.name} is required ({by}), and {place}"
         if is_source_implied(x):
             words = f"{words}; no required_providers names its source, so that {x.address} is meant"
         return Judgement(_YES, words)
-    if x.message.kind in {"readonly-changed", *OF_LACKING}:
-        words = f"the message says so, and {place}"
-        if x.message.kind == "readonly-changed":
-            words = "the message says that it changes the lock file, and the lines before it that the run had to find "
-            words += x.name
-        if x.is_unrequired and (twin := twin_of(x.address)) in x.configuration.required():
-            words = f"{words}; read as {x.tool.product} reads it, {x.where} requires {twin}"
-        elif x.is_unrequired:
-            words = f"{words}; nothing in {x.where} requires it: {_OF_OTHERS}"
-        return Judgement(_YES, words, basis=Basis.RUN)
-    return Judgement(_LIKELY, place, x.configuration.unknown_reason)
+    if x.message.kind not in {"readonly-changed", *OF_LACKING}:
+        return Judgement(_LIKELY, place, x.configuration.unknown_reason)
+    words = f"the message says so, and {place}"
+    if x.message.kind == "readonly-changed":
+        words = "the message says that it changes the lock file, and the lines before it that the run had to find "
+        words += x.name
+    if x.is_unrequired and (twin := twin_of(x.address)) in x.configuration.required():
+        words = f"{words}; read as {x.tool.product} reads it, {x.where} requires {twin}"
+    elif x.is_unrequired:
+        words = f"{words}; nothing in {x.where} requires it: {_OF_OTHERS}"
+    return Judgement(_YES, words, basis=Basis.RUN)
+
+
+def _locked_here(x: Examined, unknown: str) -> Judgement:
+    """Judge a provider that has an entry; `unknown` is why others may lack one, "" where none does or it counts not."""
+    words = f"{x.release} is locked ({x.place})"
+    if unknown:
+        return Judgement(_UNKNOWN, f"{words}, and {_NOT_ALL_KNOWN}", unknown)
+    if x.message.kind not in OF_LACKING:
+        return Judgement(_NO, words)
+    # What the message says of its run is true, whatever is here.
+    words = f"{words}, and was not for the failing run: {_OF_OTHERS}"
+    words = f"{words}, or from before the file was written here" if x.history.is_later else words
+    return Judgement(_UNKNOWN, words, LOCK_OF_RUN)
+
+
+def _without_entry(x: Examined) -> str:
+    """Return that a lock file has no entry, and what is known of the one that it had, in a clause."""
+    place = f"{x.own_root} has no lock file" if not x.lock.exists else f"{x.lock.path} has no block for it"
+    newest = x.history.states[0] if x.history.states else None
+    if x.history.left is not None:
+        place = f"{place}; {x.history.left.lock_file} is still where its configuration was before {x.history.left_by}"
+        place = place.rstrip()
+    elif x.history.removed_by:
+        place = f"{place}: {x.history.removed_by} removed it"
+    elif x.is_deleted_here and newest is not None:
+        place = f"{place}: it was deleted, which is not committed, and commit {newest.commit[:12]} has it"
+    elif newest is not None and newest.entry is not None:
+        place = f"{place}, where commit {newest.commit[:12]} locks {newest.entry.version}"
+    return f"{place}; git ignores {x.lock.path}" if x.history.is_ignored else place
 
 
 def _without_file(x: Examined) -> Judgement:

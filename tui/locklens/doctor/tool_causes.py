@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
 from locklens.doctor import is_for_twin, may_read, taken_over
+from locklens.doctor.cases import first_case
 from locklens.doctor.examined import zh_of_packages
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
@@ -87,44 +88,80 @@ def other_tool(x: Examined) -> Judgement | None:
         return None  # the message is about which providers are locked, or listed, whatever the locked hashes
     if x.address.host not in _TOOLS:
         return Judgement(_NO, f"both tools use the registry {x.address.host} for this provider")
+    hashes = (_of_other_release, _changed_by_other, _of_own_release, _of_other_root, _written_by_other, _of_neither)
+    return first_case(hashes, x, x.address, x.entry) or _of_unknown_registry(x)
+
+
+def _of_other_release(x: Examined, address: ProviderAddress, entry: LockEntry) -> Judgement | None:
     theirs = x.today.case.packages.elsewhere if x.today.case is not None else {}
-    if theirs:
-        host, found = next(iter(theirs.items()))
-        words = f"{len(found)} of {zh_of_packages(len(x.packed), 'locked ')} are of {x.entry.version} on {host}"
-        if both := len(x.packed & x.today.listed):
-            words = f"{words}, and {both} of {x.address.host}"
-        return Judgement(_LIKELY if both else _YES, words, as_of=x.today.as_of, basis=Basis.HASHES)
-    if x.error is None and x.history.tool_commit:
-        own = _TOOLS[x.address.host]
-        before = next(tool for host, tool in _TOOLS.items() if host != x.address.host)
-        words = (
-            f"{x.place} locks {x.address} since the last change of the file, and commit "
-            f"{x.history.tool_commit[:12]} locks it in {before.default_host}: "
-            f"{before.product} rewrites the file if it still runs there"
-        )
-        title = _OF_OTHER_REGISTRY.format(own.product, before.product)
-        return Judgement(_LIKELY, words, f"the tool that is meant to run in {x.where}", title=title)
+    if not theirs:
+        return None
+    host, found = next(iter(theirs.items()))
+    words = f"{len(found)} of {zh_of_packages(len(x.packed), 'locked ')} are of {entry.version} on {host}"
+    if both := len(x.packed & x.today.listed):
+        words = f"{words}, and {both} of {address.host}"
+    return Judgement(_LIKELY if both else _YES, words, as_of=x.today.as_of, basis=Basis.HASHES)
+
+
+def _changed_by_other(x: Examined, address: ProviderAddress, _: LockEntry) -> Judgement | None:
+    """Judge a root, without a log, whose last change moved the entry from the other tool's registry."""
+    if x.error is not None or not x.history.tool_commit:
+        return None
+    own = _TOOLS[address.host]
+    before = next(tool for host, tool in _TOOLS.items() if host != address.host)
+    words = (
+        f"{x.place} locks {address} since the last change of the file, and commit "
+        f"{x.history.tool_commit[:12]} locks it in {before.default_host}: "
+        f"{before.product} rewrites the file if it still runs there"
+    )
+    title = _OF_OTHER_REGISTRY.format(own.product, before.product)
+    return Judgement(_LIKELY, words, f"the tool that is meant to run in {x.where}", title=title)
+
+
+def _of_own_release(x: Examined, address: ProviderAddress, _: LockEntry) -> Judgement | None:
     is_own = not x.stale if x.packed else x.unpacked != frozenset() and x.unpacked <= {*x.expected.values()}
-    if x.today.is_known and is_own:
-        what = "zh of packages" if x.packed else "h1"
-        return Judgement(_NO, f"all locked {what} are of {x.address.host}", as_of=x.today.as_of)
-    # The packages of other namespaces are the same ones in both registries, and so are some of this one: those that
-    # an entry of this registry has, too, for the version that they are of.
-    others = (packages_of(entry.hashes) for _, entry in x.origins.entries_of_other_versions())
-    is_told = x.packed and x.address.namespace == "hashicorp" and not any(x.packed <= packed for packed in others)
+    if not x.today.is_known or not is_own:
+        return None
+    what = "zh of packages" if x.packed else "h1"
+    return Judgement(_NO, f"all locked {what} are of {address.host}", as_of=x.today.as_of)
+
+
+def _of_other_root(x: Examined, address: ProviderAddress, _: LockEntry) -> Judgement | None:
+    """Judge packages that another root locks in the other tool's registry.
+
+    Those of other namespaces are the same ones in both registries, and so are some of this one: those that an entry of
+    this registry has, too, for the version that they are of.
+    """
+    others = (packages_of(one.hashes) for _, one in x.origins.entries_of_other_versions())
+    is_told = x.packed and address.namespace == "hashicorp" and not any(x.packed <= packed for packed in others)
     for other in x.twins if x.error is not None and is_told else ():
         if x.packed <= packages_of(other.entry.hashes):
             same = f"{zh_of_packages(len(x.packed))} for {other.entry.address} {other.entry.version}"
             words = f"{other.lock_file} locks the same {same}"
             return Judgement(_LIKELY, words, x.why_unknown, as_of=x.today.as_of, basis=Basis.HASHES)
+    return None
+
+
+def _written_by_other(x: Examined, address: ProviderAddress, _: LockEntry) -> Judgement | None:
     writer, ran = x.lock.writer, x.incident.tool
-    is_default = ran is not None and x.address.host == DIALECTS[ran].default_host
-    if writer is not None and ran is not None and writer.name != ran and is_default:
-        words = f"{writer.product} wrote the lock file, and {DIALECTS[ran].product} failed"
-        return Judgement(_LIKELY, words, x.why_unknown)
+    is_default = ran is not None and address.host == DIALECTS[ran].default_host
+    if writer is None or ran is None or writer.name == ran or not is_default:
+        return None
+    words = f"{writer.product} wrote the lock file, and {DIALECTS[ran].product} failed"
+    return Judgement(_LIKELY, words, x.why_unknown)
+
+
+def _of_neither(x: Examined, _: ProviderAddress, __: LockEntry) -> Judgement | None:
     elsewhere = x.today.case.elsewhere if x.today.case is not None else None
-    if elsewhere is not None and (elsewhere.today is not None or (elsewhere.trouble and elsewhere.trouble.is_no)):
-        return Judgement(_NO, "the other tool's registry does not have them either", as_of=x.today.as_of)
+    is_answered = elsewhere is not None and (
+        elsewhere.today is not None or (elsewhere.trouble is not None and elsewhere.trouble.is_no)
+    )
+    words = "the other tool's registry does not have them either"
+    return Judgement(_NO, words, as_of=x.today.as_of) if is_answered else None
+
+
+def _of_unknown_registry(x: Examined) -> Judgement:
+    elsewhere = x.today.case.elsewhere if x.today.case is not None else None
     why = elsewhere.trouble.words if elsewhere is not None and elsewhere.trouble is not None else "not asked"
     missing = f"this version on the other tool's registry ({why})"
     missing = missing if x.packed else "a locked zh, by which the lists of registries are told apart"
