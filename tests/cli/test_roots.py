@@ -259,7 +259,7 @@ def test_a_name_without_a_host_is_of_the_registry_of_a_roots_own_tool(run: Run, 
     said = {
         ("why", "aws", "--offline"): f"tofu  {aws}  (OpenTofu)\n",
         ("stage", "aws", "--dry-run"): "tofu: hashicorp/aws 5.0.0 -> 5.1.0 would be staged\n",
-        ("restore", "aws", "--dry-run"): "tofu: hashicorp/aws 5.1.0 would become 5.0.0\n",
+        ("restore", "aws", "--dry-run"): "tofu: hashicorp/aws 5.1.0 would become 5.0.0 (downgrade)\n",
         ("prune", "aws", "--dry-run"): "tofu: hashicorp/aws 5.1.0 would be removed\n",
         ("inspect", "aws", "--offline"): f"{aws} {this_platform()}  5.0.0",
         ("accept", "LK007", "aws", *deciding): f'+provider = "{aws}"\n',

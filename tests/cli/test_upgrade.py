@@ -414,7 +414,7 @@ def test_a_hint_of_warnings_that_several_roots_share_is_printed_once(upgrade: Ru
         f"hint: `locklens upgrade acme/demo=1.0.0 --root a --root b` {OLDER_ACCEPTED}",
     ]
     command = err.partition("`locklens upgrade ")[2].partition("`")[0]
-    changed = "".join(f"{name}: acme/demo 1.1.0 -> 1.0.0\nwrote {name}/{LOCK}\n" for name in "ab")
+    changed = "".join(f"{name}: acme/demo 1.1.0 -> 1.0.0 (downgrade)\nwrote {name}/{LOCK}\n" for name in "ab")
     status, out, err = upgrade(*command.split())
     assert (status, sorted(out.splitlines())) == (0, sorted(changed.splitlines())), err
 

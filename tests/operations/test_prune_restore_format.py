@@ -208,8 +208,8 @@ def test_restore_takes_a_block_back_byte_for_byte(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0", "~> 2.0"), entry("null", "3.0.0")))
     plan = restore(Scope(top), ["aws", "tls", "null"])
     assert plan.proposal.words == (
-        ".: hashicorp/aws 2.0.0 -> 1.0.0",
-        ".: hashicorp/null 3.0.0 -> 1.0.0",
+        ".: hashicorp/aws 2.0.0 -> 1.0.0 (downgrade)",
+        ".: hashicorp/null 3.0.0 -> 1.0.0 (downgrade)",
         ".: hashicorp/tls 1.0.0 is added",
     )
     assert plan.proposal.command == "locklens restore aws tls null"

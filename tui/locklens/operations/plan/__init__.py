@@ -216,8 +216,9 @@ def change_words(change: PlannedChange, *, is_dry_run: bool = False) -> str:
     if change.old is None:
         return f"{lead} {new} {is_} added"
     edits = "".join(f"; constraint in {edit.place} {set_to} {edit.new}" for edit in change.edits)
-    major = " (major)" if change.new.version.major > change.old.version.major else ""
-    step = f" {to} {new}{major}" if old != new else ""
+    major = "major" if change.new.version.major > change.old.version.major else ""
+    remark = "downgrade" if change.new.version.compare(change.old.version) < 0 else major
+    step = f" {to} {new}{f' ({remark})' if remark else ''}" if old != new else ""
     if change.moved_from is not None:
         hosts = f"{display_host(change.address.host)} instead of {display_host(change.moved_from.host)}"
         return f"{lead} {old}{f'{step} and' if step else ''} {is_} locked from {hosts}{edits}"
