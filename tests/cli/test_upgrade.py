@@ -302,6 +302,21 @@ def test_lock_and_init_warn_of_all_that_the_policy_has_against_a_version_they_lo
     assert "the 7-day cooldown cannot be checked" in " ".join(err.split())
 
 
+def test_lock_and_init_warn_of_a_version_without_a_package_for_a_required_platform(run: Run, top: Path) -> None:
+    (top / "locklens.toml").write_text('[platforms]\nplan9_arm = "museum"\nlinux_amd64 = "CI"\n')
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "all"], cwd=top, check=True)
+    words = (
+        "acme/demo 1.1.0 for plan9_arm, acme/other 1.1.0 for plan9_arm: no package is offered, and the policy requires"
+    )
+    status, _, err = run("init", "--upgrade", "--root", "a", "--no-cache", "--dry-run")
+    assert (status, words.format("") in " ".join(err.split())) == (0, True), err
+    assert "LK009" not in run("init", "--root", "a", "--no-cache", "--dry-run")[2], "locked, and kept"
+    (top / "a" / LOCK).unlink()
+    status, _, err = run("lock", "--platform", "linux_amd64", "--root", "a", "--no-cache", "--dry-run")
+    pinned = words.format(", acme/pinned 1.0.0 for plan9_arm")
+    assert (status, pinned in " ".join(err.split())) == (0, True), err
+
+
 def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
     status, out, err = upgrade("--safe", "--root", "a", "--dry-run")
     assert status == 0, err

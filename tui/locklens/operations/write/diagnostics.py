@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from locklens.operations.root_modules import Root
     from locklens.policy import Policy
     from locklens.releases import ReleaseFacts
+    from locklens.sources.metadata import ListedVersion
     from locklens.versions import Version
 
 
@@ -216,11 +217,12 @@ def against_policy(
     policy: Policy,
     ages: Callable[[ProviderAddress], Mapping[Version, int]],
     release: Callable[[ProviderAddress, Version], ReleaseFacts | None],
+    listed: Callable[[ProviderAddress], Sequence[ListedVersion]],
 ) -> list[Diagnostic]:
-    """Return warnings of newly locked versions that the policy holds back, which a review has too.
+    """Return warnings of newly locked versions that the policy is against, which a review has too.
 
-    The tools select them all the same. Release dates and signers are asked for where the policy has a cooldown or a pin
-    for them, of providers that are newly locked alone.
+    The tools select them all the same. Release dates, signers and platforms are asked for where the policy has a
+    cooldown, a pin for them or required platforms, of providers that are newly locked alone.
     """
     before = {entry.address: entry.version for entry in root.migration.entries}
     fresh = [entry for entry in settled if before.get(entry.address) != entry.version]
@@ -242,8 +244,13 @@ def against_policy(
         if days is not None and age is not None and age < days
     ]
     undated = [names[address] for address, age in dated if age is None]
+    lacking = [
+        f"{names[one.address]} for {', '.join(absent)}"
+        for one in (fresh if policy.required else ())
+        if (absent := _without_package(listed(one.address), one.version, policy.required))
+    ]
     other = "`locklens upgrade NAME` names an older version that the policy accepts, if there is one"
-    younger = "the newest version in range is selected; a constraint that excludes it selects an older one"
+    named = "the newest version in range is selected; `locklens upgrade NAME=VERSION` selects an older one"
     found = (
         ("Provider version not allowed by the policy", denied, ": not on the allow list (LK022)", other),
         ("Provider signed by a key that is not pinned", refused, " (LK010)", other),
@@ -252,15 +259,29 @@ def against_policy(
             "Provider version within the cooldown",
             young,
             f", and the cooldown is {counted(days or 0, 'day')} (LK014)",
-            younger,
+            named,
         ),
         ("Release date of a provider unknown", undated, f": the {days}-day cooldown cannot be checked", ""),
+        (
+            "No package for a required platform",
+            lacking,
+            ": no package is offered, and the policy requires it (LK009)",
+            named,
+        ),
     )
     return [
         Diagnostic(WARNING, title, f"{', '.join(subjects)}{words}", hint=hint)
         for title, subjects, words, hint in found
         if subjects
     ]
+
+
+def _without_package(
+    listed: Iterable[ListedVersion], version: Version, required: Iterable[Platform]
+) -> tuple[str, ...]:
+    """Return the required platforms that a version is not offered for; () if its platforms are unknown."""
+    offered = next((one.platforms for one in listed if one.version == version), ())
+    return tuple(str(platform) for platform in required if platform not in offered) if offered else ()
 
 
 def _of_registry(release: ReleaseFacts | None) -> ReleaseFacts | None:

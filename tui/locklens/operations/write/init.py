@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from locklens.lockfile import LockEntry
     from locklens.operations.root_modules import Root, RootOptions
     from locklens.releases import NetworkSettings, ReleaseFacts
+    from locklens.sources.metadata import ListedVersion
     from locklens.versions import Version
 
 
@@ -52,7 +53,7 @@ class Init(RegistryRun):
     Args:
         options: Options of every root.
         settings: The network settings; their `methods` stand for the sources of the tool.
-        policy: Newly locked versions that it holds back are a warning.
+        policy: Newly locked versions that it is against are a warning.
         on_event: Called with events, from any thread, but never concurrently.
     """
 
@@ -176,7 +177,7 @@ class _Initialising:
         elif change is not Difference.NONE:
             diagnostics += incomplete(settled, self._context, self._here)
             entries = settled.entries.values()
-            diagnostics += against_policy(root, entries, self._policy, self._ages, self._release)
+            diagnostics += against_policy(root, entries, self._policy, self._ages, self._release, self._listed)
             if not self._options.dry_run and top is not None and planned is not None:
                 notices = self._write(root, after, top, planned)
                 is_written = True
@@ -203,6 +204,9 @@ class _Initialising:
     def _ages(self, address: ProviderAddress) -> Mapping[Version, int]:
         # Of the sources that a version is installed from, so that no other host is asked.
         return self._context.source(address).release_dates(address).ages(datetime.now(UTC))
+
+    def _listed(self, address: ProviderAddress) -> Sequence[ListedVersion]:
+        return self._context.source(address).versions(address).versions
 
     def _release(self, address: ProviderAddress, version: Version) -> ReleaseFacts | None:
         return release_facts(self._context, address, version)

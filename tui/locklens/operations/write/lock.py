@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from locklens.lockfile import LockEntry
     from locklens.operations.write.registry_source import RegistrySource
     from locklens.review.model import Change, Review, RootReview
+    from locklens.sources.metadata import ListedVersion
     from locklens.versions import Version
 
 
@@ -65,7 +66,7 @@ class Lock(RegistryOperation, frozen=True):
         allows_missing: True if modules may be missing, whose requirements are then ignored.
         adds_reported: False to leave out hashes that a registry reports for platforms that are not locked. It may
             start to report them at any time, and that must not fail a check of the lock file.
-        policy: Newly locked versions that it holds back are a warning.
+        policy: Newly locked versions that it is against are a warning.
     """
 
     where: Scope
@@ -230,8 +231,12 @@ class _Locking:
         def ages(address: ProviderAddress) -> Mapping[Version, int]:
             return self._source.ages([address], root.tool)[address]
 
+        def listed(address: ProviderAddress) -> Sequence[ListedVersion]:
+            answer = self._source.listed([address], root.tool)[address]
+            return () if isinstance(answer, LockLensError) else answer
+
         release = partial(self._source.release, tool=root.tool)
-        return against_policy(root, settled, self._operation.policy, ages, release)
+        return against_policy(root, settled, self._operation.policy, ages, release, listed)
 
     def _of_init(self, root: Root, after: Sequence[LockEntry]) -> frozenset[ProviderAddress]:
         """Return the entries that `init` requires and this does not: the root is read whole only where that matters."""
