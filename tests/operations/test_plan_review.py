@@ -113,6 +113,24 @@ def test_a_moved_root_is_compared_with_the_entries_of_its_old_folder(
         assert rules == ({"LK004"} if base == "HEAD~" else set()), "the step from HEAD is a downgrade"
 
 
+def test_a_root_of_which_the_old_folder_is_not_known_is_compared_as_in_the_review_after_it(
+    top: Path, environ: dict[str, str]
+) -> None:
+    (top / "b" / LOCK).write_bytes((top / "b" / LOCK).read_bytes().replace(b'"1.4.1"', b'"1.5.0"'))
+    git(top, "commit", "-qam", "b")
+    for old, new in (("a", "yankee"), ("b", "zulu")):
+        (top / old).rename(top / new)
+        (top / new / LOCK).write_bytes((top / "yankee" / LOCK).read_bytes().replace(b'"1.4.1"', b'"1.4.2"'))
+    plan = Prune(Scope(top, ("zulu",)), ("acme/netbox",)).plan()
+    asked = request(top, environ)
+    (planned,) = plan_reviewed(plan, asked).review.roots
+    apply(plan.proposal)
+    (real,) = (root for root in review(asked).roots if root.path == "zulu")
+    assert [one.rule for one in planned.findings] == ["LK047"]
+    assert (planned.renamed_from, planned.findings) == (real.renamed_from, real.findings)
+    assert {change.id for change in planned.changes} <= {change.id for change in real.changes}
+
+
 def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
     wanted = Upgrade(Scope(top, ("a",)), ("demo=1.5.0",))
     with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:

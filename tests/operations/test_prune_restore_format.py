@@ -251,12 +251,10 @@ def test_restore_names_the_lock_file_of_a_root_that_may_have_moved(top: Path) ->
     assert hint() == "delete the file to go back to no lock file, or name another revision with --from"
     (top / ".terraform.lock.hcl").unlink()
     assert hint() == (
-        "HEAD has .terraform.lock.hcl, not on disk any more: if the root was moved, stage the move with git add, or see "
-        "the entries with git show"
+        "HEAD has .terraform.lock.hcl, not on disk any more: if the root was moved, git show HEAD:PATH prints its entries"
     )
     for path in top.glob("*.tf"):
         path.rename(top / "moved" / path.name)
-    git(top, "add", "-A")
     assert not restore(Scope(top, ("moved",)), ["aws"]).failures
 
 
@@ -289,18 +287,32 @@ def test_restore_takes_no_entry_of_one_of_several_folders_that_a_moved_root_may_
     git(top, "commit", "-qm", "two")
     for name, new in (("alpha", "yankee"), ("beta", "zulu")):
         git(top, "mv", name, new)
+        git(top, "commit", "-qm", "moved")
         (top / new / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
-    for staged in ("add", "."), ("commit", "-qm", "moved"):
-        git(top, *staged)
-        revision = "HEAD" if staged[0] == "add" else "HEAD~1"
-        plan = restore(Scope(top, ("yankee", "zulu")), ["aws"], revision)
-        assert not plan.proposal.files
-        assert [one.sentence.count("neither files nor names tell which was of this root") for one in plan.failures] == [
-            1,
-            1,
-        ]
-        assert all("alpha/.terraform.lock.hcl" in one.sentence for one in plan.failures)
-        assert all("beta/.terraform.lock.hcl" in one.sentence for one in plan.failures)
+    plan = restore(Scope(top, ("yankee", "zulu")), ["aws"], "HEAD~2")
+    assert not plan.proposal.files, "as in a review against that commit, whatever the commits in between tell"
+    assert len(plan.failures) == 2
+    for failure in plan.failures:
+        assert "neither files nor names tell which was of this root" in failure.sentence
+        assert "alpha/.terraform.lock.hcl" in failure.sentence
+        assert "beta/.terraform.lock.hcl" in failure.sentence
+    plan = restore(Scope(top, ("yankee", "zulu")), ["aws"], "HEAD~1")
+    assert (len(plan.proposal.files), plan.failures) == (2, ())
+
+
+def test_restore_names_the_old_folder_of_equal_roots_as_one_of_them(top: Path) -> None:
+    for name in ("alpha", "beta"):
+        (top / name).mkdir()
+        (top / name / ".terraform.lock.hcl").write_bytes(lock(entry("aws")))
+        (top / name / "main.tf").write_bytes(requiring("aws"))
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "two")
+    for name, new in (("alpha", "yankee"), ("beta", "zulu")):
+        (top / name).rename(top / new)
+        (top / new / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
+    (note,) = said(restore(Scope(top, ("yankee",)), ["aws"]))[0]
+    place = "at alpha/.terraform.lock.hcl, or an equal one in another folder"
+    assert note == f"HEAD has its lock file {place}, from where the root was moved"
 
 
 def test_restore_says_of_many_moved_roots_once_that_they_were_moved(top: Path) -> None:

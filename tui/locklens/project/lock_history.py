@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from locklens.project import LOCK_FILE
 from locklens.project.gittree import IndexTree, RevisionTree
-from locklens.project.moved_roots import MovedFrom, find_moved_roots
+from locklens.project.moved_roots import find_moved_roots
 from locklens.project.tree import folder_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class LockCommits:
         self._repository = repository
         self._tip = tip
         self._read: dict[str, tuple[CommittedFile, ...]] = {}
-        self._moves: dict[str, dict[str, MovedFrom]] = {}
+        self._moves: dict[str, dict[str, str]] = {}
 
     def of(self, path: str) -> tuple[CommittedFile, ...]:
         """Return the commits up to the tip that made a lock file what it is, the newest first, at most PAST_COMMITS.
@@ -60,38 +60,30 @@ class LockCommits:
         return self._read[path]
 
     def path_in(self, commit: str, path: str) -> str | None:
-        """Return the path of a lock file in a commit, by full id; None where that has none."""
-        return next(iter(self.places_in(commit, path)), None)
-
-    def places_in(self, commit: str, path: str) -> tuple[str, ...]:
-        """Return the path of a lock file in a commit, and others, with other content, that may as well have been it.
+        """Return the path of a lock file in a commit, by full id; None where that has none.
 
         It is its own, or one from which the root was moved, unless that was before the commit: the path may be that of
-        another root since. () where the commit has none.
+        another root since.
         """
         if self._repository.show(commit, path) is not None:
-            return (path,)
+            return path
         mover = ""
-        others: list[str] = []
         for one in self.of(path):
             if one.path != path:
                 if mover and self._repository.is_ancestor(mover, commit):
-                    return ()
-                moves = (moved.get(folder_of(path)) for moved in self._moves.values())
-                made = (move for move in moves if move is not None and move.folder == folder_of(one.path))
-                others += (_lock_in(folder) for move in made for folder in move.unlike)
+                    return None
                 path = one.path
                 if self._repository.show(commit, path) is not None:
-                    return (path, *dict.fromkeys(others))
+                    return path
             mover = one.commit
-        return ()
+        return None
 
     def known_paths(self, path: str) -> tuple[str, ...]:
         """Return the path of a lock file, and those from which it was moved by commits that were read for any file."""
         found = [path]
         for moved in self._moves.values():
             if (old := moved.get(folder_of(found[-1]))) is not None:
-                found.append(_lock_in(old.folder))
+                found.append(_lock_in(old))
         return tuple(found)
 
     def _followed(self, path: str, most: int, tip: str) -> tuple[CommittedFile, ...]:
@@ -101,7 +93,7 @@ class LockCommits:
         ]
         is_lacking = tip == "HEAD" and (not commits or commits[0].data is None)
         if is_lacking and (old := self._moved_by("").get(folder_of(path))) is not None:
-            return self._followed(_lock_in(old.folder), most, tip)
+            return self._followed(_lock_in(old), most, tip)
         having = {one.commit for one in commits if one.data is not None}
         added = (one for one in commits if one.commit in having and not having.intersection(one.parents))
         moves = ((one, self._moved_by(one.commit).get(folder_of(path))) for one in added)
@@ -110,16 +102,16 @@ class LockCommits:
             return tuple(commits)
         before = ancestors(commits, mover)
         kept = [one for one in commits if one is not mover and one.commit not in before]
-        past = self._followed(_lock_in(old.folder), most - len(kept) - 1, f"{mover.commit}^")
+        past = self._followed(_lock_in(old), most - len(kept) - 1, f"{mover.commit}^")
         return (*kept, mover._replace(parents=tuple(one.commit for one in past[:1])), *past)
 
-    def _moved_by(self, commit: str) -> dict[str, MovedFrom]:
+    def _moved_by(self, commit: str) -> dict[str, str]:
         """Return new folder -> old folder of the roots that a commit moved; "" for what is staged."""
         if commit not in self._moves:
             self._moves[commit] = self._moves_of(commit)
         return self._moves[commit]
 
-    def _moves_of(self, commit: str) -> dict[str, MovedFrom]:
+    def _moves_of(self, commit: str) -> dict[str, str]:
         from locklens.project.git import UncommittedSide
 
         if commit:
@@ -134,7 +126,7 @@ class LockCommits:
             return {}
         before = RevisionTree(self._repository, self._repository.resolve(f"{commit}^" if commit else "HEAD"))
         after = RevisionTree(self._repository, commit) if commit else IndexTree(self._repository)
-        return find_moved_roots(before, after, gone, come)
+        return {new: old.folder for new, old in find_moved_roots(before, after, gone, come).items()}
 
 
 def _by_folder(paths: Iterable[str | None]) -> dict[str, str]:

@@ -39,10 +39,11 @@ _DATA_FOLDERS = frozenset({".terraform", ".git"})
 """What is in these folders is not moved with a root: the tools and git make it."""
 
 
-class MovedFrom(NamedTuple):
+class OldFolder(NamedTuple):
     """The old folder of a root, as far as files and names tell.
 
     Attributes:
+        folder: Its own, where it was not moved.
         equals: The number of others that may as well be it, and whose lock files are equal.
         unlike: The others that may as well be it, and whose lock files are not.
     """
@@ -54,7 +55,7 @@ class MovedFrom(NamedTuple):
 
 def find_moved_roots(
     base_tree: Tree, head_tree: Tree, gone: Mapping[str, str], come: Mapping[str, str]
-) -> dict[str, MovedFrom]:
+) -> dict[str, OldFolder]:
     """Return the old folder of each root whose lock file is elsewhere: by its configuration, then by its lock file.
 
     A root moves with its configuration: the equal one of a folder is better evidence than an equal lock file, and where
@@ -78,7 +79,7 @@ def find_moved_roots(
         configuration = side.configurations[folder]
         return (side.locks[folder], configuration, side.files.get(folder)) if configuration else None
 
-    moved: dict[str, MovedFrom] = {}
+    moved: dict[str, OldFolder] = {}
     _pair(_equal(old, new, whole), old, new, moved)
     _pair(_equal(old, new, _OneSided.configured), old, new, moved)
     if len(old.entries) * len(new.entries) > _MAX_COMPARED:
@@ -201,7 +202,7 @@ def _alike(old: _OneSided, new: _OneSided) -> Iterator[tuple[str, str]]:
                 yield before, after
 
 
-def _pair(candidates: Iterable[tuple[str, str]], old: _OneSided, new: _OneSided, moved: dict[str, MovedFrom]) -> None:
+def _pair(candidates: Iterable[tuple[str, str]], old: _OneSided, new: _OneSided, moved: dict[str, OldFolder]) -> None:
     """Enter the best pairs of (old folder, new folder), and take them from the sides.
 
     The more alike configurations are better, then the more alike other files. Of roots that these do not tell apart,
@@ -238,7 +239,7 @@ def _pair(candidates: Iterable[tuple[str, str]], old: _OneSided, new: _OneSided,
         for before, after in left:
             if before in old.entries and after in new.entries:
                 unlike = sorted(one for one in choices[after] if old.locked[one] != old.locked[before])
-                moved[after] = MovedFrom(before, len(choices[after]) - len(unlike) - 1, tuple(unlike))
+                moved[after] = OldFolder(before, len(choices[after]) - len(unlike) - 1, tuple(unlike))
                 del old.entries[before], new.entries[after]
 
 

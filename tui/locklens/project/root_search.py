@@ -5,7 +5,7 @@ A root is a folder with a lock file. Its configuration is read no further than t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -20,8 +20,8 @@ from locklens.project.effective_paths import (
     spellings_of_named,
     working_data,
 )
-from locklens.project.gittree import ListedTree, prefetch_listed
-from locklens.project.moved_roots import find_moved_roots
+from locklens.project.gittree import IndexTree, ListedTree, RevisionTree, SparseWorkTree, prefetch_listed
+from locklens.project.moved_roots import OldFolder, find_moved_roots
 from locklens.project.tree import EntryKind, Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise, upwards
 from locklens.text import listing, shell_word
 
@@ -71,20 +71,8 @@ def find_roots(
         ConfigurationError: A folder of `only` is not a root on either side.
         RepositoryError: Git cannot list a side, or one has more than MAX_ROOTS lock files.
     """
-    from locklens.project.git.listings import ChangeStatus
-
     touched = {path for change in changes for path in (change.old, change.new) if path is not None}
-    old = {folder_of(path): path for path in lock_paths(repository, base_tree)}
-    # What neither the base has nor git calls changed was only announced to the index ("git add --intent-to-add").
-    new = {
-        folder_of(path): path for path in lock_paths(repository, head_tree) if path in touched or folder_of(path) in old
-    }
-    _require_few("the base has {} lock files", old, "review single ones with --old FILE --new FILE")
-    _require_few("the head has {} lock files", new, "review single ones with --old FILE --new FILE")
-    deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
-    gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
-    come = {folder: path for folder, path in new.items() if folder not in old}
-    moved_from = find_moved_roots(base_tree, head_tree, gone, come)
+    old, new, gone, moved_from = _paired(repository, base_tree, head_tree, changes)
     moved = {folder: old.folder for folder, old in moved_from.items()}
     anew = [
         *(change.new for change in changes if change.new is not None),
@@ -138,6 +126,53 @@ def find_roots(
             )
         )
     return FoundRoots(tuple(pairs), len(set(known).difference(pair.path for pair in pairs)))
+
+
+class _PairedLocks(NamedTuple):
+    """The lock files of two sides by folder, those of the old side that were deleted, and the roots that moved."""
+
+    old: Mapping[str, str]
+    new: Mapping[str, str]
+    gone: Mapping[str, str]
+    moved: Mapping[str, OldFolder]
+
+
+def _paired(repository: Repository, base_tree: Tree, head_tree: Tree, changes: Sequence[PathChange]) -> _PairedLocks:
+    from locklens.project.git.listings import ChangeStatus
+
+    touched = {path for change in changes for path in (change.old, change.new) if path is not None}
+    old = {folder_of(path): path for path in lock_paths(repository, base_tree)}
+    # What neither the base has nor git calls changed was only announced to the index ("git add --intent-to-add").
+    new = {
+        folder_of(path): path for path in lock_paths(repository, head_tree) if path in touched or folder_of(path) in old
+    }
+    _require_few("the base has {} lock files", old, "review single ones with --old FILE --new FILE")
+    _require_few("the head has {} lock files", new, "review single ones with --old FILE --new FILE")
+    deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
+    gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
+    come = {folder: path for folder, path in new.items() if folder not in old}
+    return _PairedLocks(old, new, gone, find_moved_roots(base_tree, head_tree, gone, come))
+
+
+def old_folders(
+    repository: Repository, commit: str, locks: Collection[str], *, is_staged: bool = False
+) -> dict[str, OldFolder]:
+    """Return the folder in a commit of each root that has a lock file there, by that of the work tree, or of the index.
+
+    They are paired as in a review against that commit.
+
+    Raises:
+        RepositoryError: Git cannot list or compare the sides.
+    """
+    from locklens.project.git import UncommittedSide
+
+    found = {path: OldFolder(folder_of(path), 0, ()) for path in locks if repository.show(commit, path) is not None}
+    if len(found) < len(locks):
+        changes, _ = repository.compare(commit, UncommittedSide.INDEX if is_staged else UncommittedSide.WORK_TREE)
+        now = IndexTree(repository) if is_staged else SparseWorkTree(repository)
+        moved = _paired(repository, RevisionTree(repository, commit), now, changes).moved
+        found |= {path: moved[folder_of(path)] for path in locks if path not in found and folder_of(path) in moved}
+    return found
 
 
 def _require_few(words: str, found: Collection[str], hint: str) -> None:

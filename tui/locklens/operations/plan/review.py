@@ -20,9 +20,10 @@ from locklens.operations.comparison import Comparison, Side
 from locklens.operations.plan import shown_revision
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
+from locklens.operations.root_modules import lock_path
 from locklens.project import LOCK_FILE, RootPair
-from locklens.project.lock_history import LockCommits
-from locklens.project.root_search import lock_paths
+from locklens.project.moved_roots import OldFolder
+from locklens.project.root_search import lock_paths, old_folders
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
 from locklens.project.tree import FileSystem, OverlayTree, Tree, folder_of
 from locklens.review.findings import Accepted, Finding, Severity, by_severity
@@ -32,7 +33,7 @@ from locklens.review.rules.root import layout_words
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from locklens.dialect import Dialect
     from locklens.operations.plan import Plan, PlannedChange, PlannedFile
@@ -154,42 +155,49 @@ def _comparison(plan: Plan) -> Comparison:
     except NoRepositoryError:
         repository = None
     disk: Tree = FileSystem(proposal.top) if repository is None else SparseWorkTree(repository)
+    folders: Mapping[str, OldFolder] = {}
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
     if repository is not None and _has_head(repository):
-        committed = RevisionTree(repository, head := repository.resolve(_HEAD))
-        paths = _paths_in(repository, head, before)
-        before = {path: None if committed.leads_out(then) else committed.read(then) for path, then in paths.items()}
+        committed = RevisionTree(repository, commit := repository.resolve(_HEAD))
+        folders = _old_folders(repository, commit, plan)
+        places = {path: lock_path(folders[path].folder) if path in folders else path for path in before}
+        before = {path: None if committed.leads_out(then) else committed.read(then) for path, then in places.items()}
     under = disk
     if proposal.target.is_index and repository is not None:
         # The next commit has the index's configuration, whatever the work tree has.
         under = IndexTree(repository)
-    old, new = OverlayTree(before, under), OverlayTree(after, under)
+    base, head = OverlayTree(before, under), OverlayTree(after, under)
     written = {file.path: file for file in planned_lock_files(plan)}
     locks = set(written)
     if repository is not None:
         locks.update(lock_paths(repository, under))
     touched = [file.path for file in proposal.files if file.path not in written]
     configured = (
-        with_changed_configuration(LocalCalls(new), touched, {folder_of(path) for path in locks}) if touched else set()
+        with_changed_configuration(LocalCalls(head), touched, {folder_of(path) for path in locks}) if touched else set()
     )
-    pairs = tuple(
-        RootPair(
-            path=folder_of(path),
-            old_lock=None if path in written and before[path] is None else path,
-            new_lock=None if path in written and written[path].new is None else path,
-            lock_changed=path in written,
-            configuration_changed=folder_of(path) in configured,
-            renamed_from=None,
-        )
-        for path in sorted(locks)
-        if path in written or folder_of(path) in configured
-    )
+    pairs = []
+    for path in sorted(locks):
+        folder = folder_of(path)
+        if path in written or folder in configured:
+            old = folders.get(path, OldFolder(folder, 0, ()))
+            pairs.append(
+                RootPair(
+                    path=folder,
+                    old_lock=None if path in written and before[path] is None else path,
+                    new_lock=None if path in written and written[path].new is None else path,
+                    lock_changed=path in written,
+                    configuration_changed=folder in configured,
+                    renamed_from=old.folder if old.folder != folder else None,
+                    equals_before=old.equals,
+                    unlike_before=old.unlike,
+                )
+            )
     all_locks = tuple(sorted(path for path in locks if path not in written or written[path].new is not None))
     kind: SideKind = "worktree" if under is disk else "index"
     return Comparison(
-        base=Side(kind, _HEAD if _has_head(repository) else "as it is", None, old),
-        head=Side(kind, "as planned", None, new),
-        roots=pairs,
+        base=Side(kind, _HEAD if _has_head(repository) else "as it is", None, base),
+        head=Side(kind, "as planned", None, head),
+        roots=tuple(pairs),
         worktree=disk,
         top=proposal.top,
         repository=repository,
@@ -224,16 +232,17 @@ def _committed(plan: Plan, repository: Repository | None, base: SideName) -> tup
     """Return the name of a base ("" if it is not a revision), and the planned lock files in it."""
     if repository is None or base.revision is None:
         return "", {}
-    paths = _paths_in(repository, base.revision, [file.path for file in planned_lock_files(plan)])
-    contents = {path: repository.show(base.revision, then) for path, then in paths.items()}
-    return base.in_words, {path: parse(data or b"", path) for path, data in contents.items()}
+    folders = _old_folders(repository, base.revision, plan)
+    contents = {path: repository.show(base.revision, lock_path(old.folder)) for path, old in folders.items()}
+    return base.in_words, {
+        file.path: parse(contents.get(file.path) or b"", file.path) for file in planned_lock_files(plan)
+    }
 
 
-def _paths_in(repository: Repository, commit: str, paths: Collection[str]) -> dict[str, str]:
-    """Return the path of each file in a commit: of the lock file of a root that was moved since, in its old folder."""
-    commits = LockCommits(repository)
-    locks = {path: commits.path_in(commit, path) for path in paths if path.rpartition("/")[2] == LOCK_FILE}
-    return {path: locks.get(path) or path for path in paths}
+def _old_folders(repository: Repository, commit: str, plan: Plan) -> dict[str, OldFolder]:
+    """Return the folder in a commit of each root whose lock file is planned, by lock file; see `old_folders`."""
+    paths = [file.path for file in planned_lock_files(plan)]
+    return old_folders(repository, commit, paths, is_staged=plan.proposal.target.is_index)
 
 
 def _beside_head(

@@ -16,6 +16,7 @@ from locklens.operations.review.earlier_commits import EarlierCommits
 from locklens.operations.review.request import LookupProgress, Progress, RootsKnown, is_told
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
+from locklens.project.tree import folder_of
 from locklens.review.findings import NOT_REQUIRED_RULE
 from locklens.review.model import Change, ChangeKind, HostState, Review, RootReview
 from locklens.review.rules.change import is_undated
@@ -147,7 +148,7 @@ class _Completion:
                 refused = unreviewed_files(comparison, configuration)
                 context = replace(context, unreviewed={**context.unreviewed, **refused})
                 if not context.is_survey:
-                    folder = draft.path if draft.renamed_from is None else draft.renamed_from
+                    folder = draft.path if draft.renamed_from is None else folder_of(draft.old.path)
                     before = partial(read_before, replace(draft, path=folder))
                     states, known = self._states.get(name, ()), context.unreviewed
                     unread = unread_files(comparison, configuration, before, folder, states, known)

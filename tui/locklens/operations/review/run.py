@@ -26,6 +26,7 @@ from locklens.operations.root_modules import (
     with_sides_of_git,
 )
 from locklens.project import RootEvidence, RootPair
+from locklens.project.tree import folder_of
 from locklens.review.changes import Comparer, readable_old_side
 from locklens.review.context import RootContext, ToolChange, UnlockedRoot, Unreviewed
 from locklens.review.model import Change, ChangeKind, LockStatus, PolicySide, Review, RootReview, SideName
@@ -324,7 +325,7 @@ def _unreviewed_of(comparison: Comparison, pair: RootPair) -> dict[str, Unreview
 
 
 def _tool_before(comparison: Comparison, pair: RootPair, old: LockFile) -> Dialect | None:
-    folder = pair.path if pair.renamed_from is None else pair.renamed_from
+    folder = pair.path if pair.old_lock is None or pair.renamed_from is None else folder_of(pair.old_lock)
     tool: Dialect | None = None
     if comparison.tip is not None:
         locks = [lock for lock in _authoritative(comparison, pair, old, None) if lock.exists]

@@ -19,10 +19,11 @@ from locklens.operations.plan.builder import (
     require_valid,
     warn_of_staged,
 )
+from locklens.operations.root_modules import lock_path
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
 from locklens.project import LOCK_FILE
-from locklens.project.lock_history import LockCommits
+from locklens.project.root_search import old_folders
 from locklens.text import listing, visible
 
 if TYPE_CHECKING:
@@ -187,10 +188,10 @@ def restore(
 ) -> Plan:
     """Plan to restore entries from the lock file of a revision; entries that the revision lacks are removed.
 
-    It is that of the folder from which the root was moved since, where it was; where it is not known which of several
-    that was, nothing is restored. A missing lock file is created with these entries. Where no entry differs from
-    the revision's any more, the whole file is the revision's, with the line ends that git gives it on checkout. The
-    roots must be in a git repository.
+    It is the one that a review of the work tree compares with, for a root that was moved since, that of its old folder;
+    where it is not known which of several that was, nothing is restored. A missing lock file is created with these
+    entries. Where no entry differs from the revision's any more, the whole file is the revision's, with the line ends
+    that git gives it on checkout. The roots must be in a git repository.
 
     Raises:
         ConfigurationError: One of `providers` is invalid, or a folder is not a root.
@@ -201,33 +202,33 @@ def restore(
     draft = ScopedPlanBuilder(where)
     with Repository.discover(where.folder) as repository:
         commit, index = repository.resolve_base(revision), repository.index
-        commits = LockCommits(repository)
-        places = {root.path: commits.places_in(commit, root.lock.path) for root in draft.roots}
-        before = {path: next(iter(found), None) for path, found in places.items()}
-        files = {path: repository.show(commit, name) for path, name in before.items() if name is not None}
-        others = repository.paths(commit, named=LOCK_FILE) if None in before.values() else ()
+        folders = old_folders(repository, commit, [root.lock.path for root in draft.roots])
+        before = {
+            root.path: lock_path(folders[root.lock.path].folder) for root in draft.roots if root.lock.path in folders
+        }
+        files = {path: repository.show(commit, name) for path, name in before.items()}
+        others = repository.paths(commit, named=LOCK_FILE) if len(before) < len(draft.roots) else ()
     locks = {path: parse(data, f"{revision}:{before[path]}") for path, data in files.items() if data is not None}
     roots = [
         replace(root, others=frozenset(locks[root.path].by_address) if root.path in locks else frozenset())
         for root in draft.roots
     ]
     selected = selected_by_root(providers, roots)
-    moved = [root for root in roots if before[root.path] not in {None, root.lock.path}]
+    moved = [root for root in roots if before.get(root.path, root.lock.path) != root.lock.path]
     for root in roots:
         on_root(root.path)
         with draft.attempt(root.path):
-            lock, path = locks.get(root.path), before[root.path]
-            if lock is None or path is None:
+            lock = locks.get(root.path)
+            if lock is None:
                 words = f"{visible(revision)} has no such file, so there is nothing to restore"
                 hint = "delete the file to go back to no lock file, or name another revision with --from"
                 if gone := [path for path in others if draft.disk.read(path) is None]:
                     named = f"{visible(revision)} has {listing(gone, _NAMED)}, not on disk any more"
-                    hint = (
-                        f"{named}: if the root was moved, stage the move with git add, or see the entries with git show"
-                    )
+                    hint = f"{named}: if the root was moved, git show {visible(revision)}:PATH prints its entries"
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
-            if len(places[root.path]) > 1:
-                named = listing(places[root.path], _NAMED)
+            path = before[root.path]
+            if unlike := folders[root.lock.path].unlike:
+                named = listing([path, *map(lock_path, unlike)], _NAMED)
                 words = f"{visible(revision)} has {named}, and neither files nor names tell which was of this root"
                 raise ConfigurationError(
                     words, path=root.lock.path, hint=f"git show {visible(revision)}:PATH prints each of them"
@@ -238,7 +239,8 @@ def restore(
                 require_valid(root.lock, hint=root.merging or (_WHOLE if root.lock.data else ""))
             if path != root.lock.path:
                 # The same sentence of many roots is shown once.
-                place = f"at {path}, " if len(moved) <= _NAMED else "in the folder "
+                equal = ", or an equal one in another folder" if folders[root.lock.path].equals else ""
+                place = f"at {path}{equal}, " if len(moved) <= _NAMED else "in the folder "
                 draft.note(root.path, f"{visible(revision)} has its lock file {place}from where the root was moved")
             _restore_root(draft, root, lock, selected[root.path], partial(index.as_checked_out, commit, path))
     sound = [root for root in roots if not draft.has_failed(root.path)]
