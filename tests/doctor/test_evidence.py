@@ -1190,7 +1190,7 @@ def test_an_h1_of_unknown_platform_is_counted_beside_those_of_known_ones(
 
 
 @pytest.fixture
-def mirrored(made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[dict[str, Any]], Path]]:
+def mirrored(made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
     """A package that was refused, and a network mirror as the only place of the settings, which lists hashes for it."""
     folder, authority = made(INCIDENTS["download-damaged"]), trustme.CA()
     (folder / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
@@ -1202,10 +1202,11 @@ def mirrored(made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         settings = tmp_path / "demo.tfrc"
         settings.write_text(settings.read_text("utf-8") + block, "utf-8")
 
-        def listing(archive: dict[str, Any]) -> Path:
+        def listing(archive: dict[str, Any], package: bytes = b"") -> Path:
             below = "/p/registry.terraform.io/acme/demo"
             server.gives(f"{below}/index.json", {"versions": {"1.4.2": {}}})
             server.gives(f"{below}/1.4.2.json", {"archives": {"linux_amd64": {"url": "demo.zip", **archive}}})
+            server.gives(f"{below}/demo.zip", package)
             return Path(folder)
 
         yield listing
@@ -1236,6 +1237,29 @@ def test_what_a_network_mirror_lists_may_not_be_comparable(mirrored: Any, doctor
     found = _of(doctor(mirrored({"hashes": entry}), "ci.log"), "mirror-differs")
     assert (found["verdict"], "has a locked hash" in found["evidence"]) == ("unknown", True)
     assert _of(doctor(folder, "--", "live/prod"), "mirror-differs")["verdict"] == "no"
+
+
+def test_the_package_that_a_network_mirror_gives_is_compared_after_a_download(mirrored: Any, doctor: Any) -> None:
+    folder = mirrored({"hashes": [named := f"h1:{'4' * 43}="]})
+    words = f'Error while installing acme/demo v1.4.2: provider package doesn\'t match the expected checksum "{named}"'
+    (folder / "ci.log").write_text(boxed_log(("Failed to install provider", words)), "utf-8")
+    found = _of(doctor(folder, "ci.log"), "mirror-differs")
+    assert found["missing"].startswith("what it gives now (--prove changed downloads it), or the zip file")
+    downloading = "--prove", "changed", "ci.log"
+    for edition, state in (("republished", "open"), ("not-a-zip", "open"), ("", "fixed")):
+        package = package_bytes(ADDRESS, "1.4.2", "linux_amd64", edition)
+        mirrored({"hashes": [named]}, b"<html>" if edition == "not-a-zip" else package)
+        document = doctor(folder, *downloading)
+        assert document["state"] == state
+        if edition == "republished":
+            found = _of(document, "mirror-differs")
+            assert (found["verdict"], found["basis"]) == ("likely", "hashes")
+            assert re.search(r"the package that https://localhost:\d+/p/ gives is (h1|zh):", found["evidence"])
+        elif edition:
+            note = next(one for one in document["run"]["notes"] if "was not hashed" in one)
+            assert re.match(r"demo 1.4.2 linux_amd64 from https://localhost:\d+/p/ was not hashed: ", note)
+    assert re.match(r"the package that https://localhost:\d+/p/ gives has a locked hash now", document["fixed"])
+    assert document["next"] == "terraform -chdir=live/prod init"
 
 
 def test_a_package_of_another_size_is_downloaded_for_a_platform_that_is_assumed_or_known(

@@ -420,7 +420,8 @@ def _planned_words(plan: ProvingPlanned) -> str:
     """Return the number and size of the packages to download."""
     size = f", {size_words(plan.likely_bytes)}" if plan.likely_bytes is not None else ""
     if not plan.hashes:
-        return f"to download {', '.join(plan.labels)}{size}, up to {plan.at_most} times"
+        times = f", up to {plan.at_most} times" if plan.at_most > plan.likely else ""
+        return f"to download {', '.join(plan.labels)}{size}{times}"
     more = f" (at most {plan.at_most})" if plan.at_most > plan.likely else ""
     return f"to prove {plan.hashes} h1: {counted(plan.likely, 'package')}{size} to download{more}"
 

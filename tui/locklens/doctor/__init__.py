@@ -48,6 +48,7 @@ class FoundPackage(Struct, frozen=True):
         behind: The kind of the place that this machine's settings name before its mirror, and that gives the package: a
             folder with a copy of the platform, else a server, else the registry; None for none.
         is_new: True if it was put there later than the log.
+        is_read: True if it is what a mirror on a server gave here, and the hashes are not those that this lists.
         types: The types of providers that its name, or those of its files, have, where it was handed in.
         misfit: What the program in a folder is, by its headers, where that is not of its platform; "" else, or unknown.
         lacks_program: True if a folder has no file that the tools take for a provider's program: no release is so.
@@ -71,6 +72,7 @@ class FoundPackage(Struct, frozen=True):
     link: str = ""
     behind: MethodKind | None = None
     is_new: bool = False
+    is_read: bool = False
     types: frozenset[str] = frozenset()
     misfit: str = ""
     lacks_program: bool = False

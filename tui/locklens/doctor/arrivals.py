@@ -26,6 +26,9 @@ def filled_words(x: Examined) -> str:
         mirror = x.failing_mirror or x.places.oci_mirror or x.places.servers[0].place
         assumed = assumed_words(x, x.places.machine)
         return f"{mirror} gives the package of {x.release} for {x.platform_on_disk} now{assumed}"
+    given = x.today.served
+    if given is not None and given.is_read and given.hashes & x.locked:
+        return _accepted_words(x, given)
     healed = _healed_mirror(x)
     return _accepted_words(x, healed) if healed is not None and is_of_run(x) else ""
 

@@ -63,7 +63,7 @@ def mirror_differs(x: Examined) -> Judgement | None:
     if path is None and x.message.kind in _OF_ANY_PATH and not x.of_kind("mirror"):
         return _of_any_origin(x)
     if x.message.kind == "mirror-checksum":
-        return _of_index(x)
+        return _served(x) if x.today.served is not None and x.today.served.is_read else _of_index(x)
     if path is not None and path.is_on_server:
         return _served(x) or _unknown_file(x)
     return _unknown_copy(x, "the mirror's copy is not at hand")
@@ -143,12 +143,13 @@ _OF_SERVER = "the zip file that the mirror serves: --package FILE, or --package 
 
 def _of_index(x: Examined) -> Judgement:
     """Judge a package that does not have the hash which the index of its mirror names."""
-    missing = _OF_SERVER
+    is_asked = x.today.served is not None
+    missing = f"what it gives now (--prove changed downloads it), or {_OF_SERVER}" if is_asked else _OF_SERVER
     if (named := x.named_and_locked) and x.entry is not None:
         words = f"the mirror's index names {short(named)}, which is locked, and the package that arrived is another one"
-        return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.HASHES)
+        return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.HASHES, is_by_download=is_asked)
     words = "the message says so: the mirror's index names a hash that is not locked, and its package does not have it"
-    return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.RUN)
+    return Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.RUN, is_by_download=is_asked)
 
 
 def _unknown_copy(x: Examined, words: str) -> Judgement:

@@ -452,6 +452,8 @@ def _of_message(x: Examined) -> Judgement | None:
     if error.kind == "current-package" and path is None:
         words = "a registry's package is first compared with its signed list, a mirror's with the lock file alone"
         return Judgement(_UNKNOWN, words, "the origin of the package: --install-path", basis=Basis.GUESS)
+    if x.named_and_locked and x.today.served is not None and x.today.served.is_read:
+        return Judgement(_UNKNOWN, f"{x.today.served.path} is not the one that is locked, either", basis=Basis.GUESS)
     if x.named_and_locked:
         words = "the mirror's index named a locked hash, and what arrived is another file: damaged, or altered there"
         return Judgement(_LIKELY, words, "whether it fails again: run init", basis=Basis.GUESS)

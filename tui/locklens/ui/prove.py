@@ -48,7 +48,10 @@ def plan_lines(plan: ProvingPlanned, unsigned: int = 0) -> Iterator[Line]:
     """The estimated downloads, and their purpose; `unsigned` is the number of `h1` of unsigned releases."""
     packages = planned_size(plan)
     if not plan.hashes:
-        yield line("To download: ", packages, f", up to {plan.at_most} times, to see if it arrives as it was signed.")
+        times = f", up to {plan.at_most} times, to see if it arrives as it was signed."
+        yield line(
+            "To download: ", packages, times if plan.at_most > plan.likely else ", to compare it with the lock file."
+        )
     else:
         verified = plan.hashes - min(unsigned, plan.hashes)
         yield line(

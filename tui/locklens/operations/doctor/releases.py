@@ -17,12 +17,13 @@ from locklens.doctor import FoundPackage, OfferedPackage
 from locklens.doctor.messages import PAGE
 from locklens.doctor.reasons import NetworkReason, reason_of_request
 from locklens.doctor.today import Today
-from locklens.errors import OfflineError, PlatformNotSupportedError, RunCancelledError, SourceError
+from locklens.errors import LockLensError, OfflineError, PlatformNotSupportedError, RunCancelledError, SourceError
 from locklens.hashes import is_known_scheme, packages_of
 from locklens.operations.review.answers import host_states
 from locklens.operations.review.request import LookupProgress, PackageDone, PackageDownloading, ProvingPlanned
-from locklens.operations.verification import listed_package, mirror_name
+from locklens.operations.verification import PackageVerdict, listed_package, mirror_name
 from locklens.packages import Limits
+from locklens.packages.hashing import hash_package
 from locklens.releases import Fact, FactRequest, Listing, ListingId, ReleaseFacts, ReleaseId
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review import HashFact
@@ -30,7 +31,7 @@ from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.evidence import FactCollector, trace
 from locklens.review.model import Change, ChangeKind, HostState
 from locklens.sources.hosts import NotAsked
-from locklens.versions import neighbour, precedence
+from locklens.versions import Version, neighbour, precedence
 
 if TYPE_CHECKING:
     import threading
@@ -115,7 +116,8 @@ def look_up_entries(
 
             Proving(session, known, provable, everything=request.prove == "all").work(confirm, on_event)
         offers = {_key(one[0], one[1]): _offered(session, *one) for one in lacked}
-        offers |= {_key(one[0], one[1]): _listed(session, *one) for one in listed}
+        reading = _Reading(session, confirm, on_event) if request.prove != "none" else None
+        offers |= {_key(one[0], one[1]): _listed(session, *one, reading) for one in listed}
         answers = {_key(one[0], one[1]): _requested(session, *one[:3], is_of_file=one[3]) for one in requested}
         found = {}
         for key, subject in subjects.items():
@@ -190,19 +192,58 @@ def _offered(
         return None
 
 
+class _Reading(Struct, frozen=True):
+    """What the packages of mirrors are downloaded and hashed with."""
+
+    session: ReleaseSession
+    confirm: Callable[[ProvingPlanned], bool]
+    on_event: Callable[[ReviewEvent], None]
+
+    def hashes(self, source: Source, build: tuple[ProviderAddress, Version, Platform], name: str) -> frozenset[str]:
+        """Return the hashes of a package of a mirror; none of one that cannot be read, or was not agreed to."""
+        address, version, platform = build
+        label, received = f"{address.type} {version} {platform} from {name}", 0
+        if not self.confirm(ProvingPlanned(0, 1, None, 1, (label,))):
+            return frozenset()
+        try:
+            with source.open_package(source.package(*build)) as download:
+
+                def tell(size: int) -> None:
+                    nonlocal received
+                    received += size
+                    self.on_event(PackageDownloading(label, received, download.length))
+
+                found = hash_package(download.chunks, on_bytes=tell, cancel=self.session.cancel)
+        except LockLensError as error:
+            self.session.note(f"{label} was not hashed: {error}")
+            self.on_event(PackageDone(label, received, str(error)))
+            return frozenset()
+        self.on_event(PackageDone(label, received))
+        return found.of_files | {found.zh}
+
+
 def _listed(
-    session: ReleaseSession, tool: Dialect, entry: LockEntry, platform: str, mirrors: Sequence[InstallationMethod]
+    session: ReleaseSession,
+    tool: Dialect,
+    entry: LockEntry,
+    platform: str,
+    mirrors: Sequence[InstallationMethod],
+    reading: _Reading | None,
 ) -> FoundPackage | None:
     """Return the hashes that the first mirror which has a package lists for it now; None where none has it.
 
-    Where it cannot be asked, or lists none, the problem stands for them.
+    With `reading` they are those of the package itself. Where it cannot be asked, or lists none, the problem stands for
+    them.
     """
     registries, build = session.registries(tool), (entry.address, entry.version, Platform.parse(platform))
     for method in mirrors:
         source = registries.installation(Path(), [method])
         if (found := listed_package(build, method, source, [entry.accepted])) is not None:
-            path, problem = f"the package that {mirror_name(method)} lists", "" if found.hashes else found.reason
-            return FoundPackage("mirror", path, platform, found.hashes, problem)
+            name, problem = mirror_name(method), "" if found.hashes else found.reason
+            is_there = reading is not None and found.verdict is not PackageVerdict.UNREADABLE
+            if is_there and reading is not None and (hashes := reading.hashes(source, build, name)):
+                return FoundPackage("mirror", f"the package that {name} gives", platform, hashes, is_read=True)
+            return FoundPackage("mirror", f"the package that {name} lists", platform, found.hashes, problem)
     return None
 
 
