@@ -716,6 +716,7 @@ def test_the_commit_of_a_constraint_source_or_requirement_is_told_beside_that_of
     git(folder, "commit", "-qm", "without it")
     place, words = required().split(": ")
     assert words == "not committed yet"
+    assert re.search(rf"{place}\b", doctor(folder, *given)["causes"][0]["evidence"])
     lines = path.read_text("utf-8").splitlines(keepends=True)
     git(folder, "add", "live/prod/main.tf")
     git(folder, "commit", "-qm", "root")

@@ -16,7 +16,7 @@ from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePa
 from locklens.doctor.requirement_causes import LOCK_OF_RUN
 from locklens.doctor.shell import from_top
 from locklens.lines import FilePlace
-from locklens.project.configuration import Contributor, constraint_place
+from locklens.project.configuration import Contributor, constraint_place, source_place
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
 
@@ -287,8 +287,7 @@ def requirements_at_fault(one: Affected) -> Iterator[FilePlace]:
     if x.history.had_no_file:
         return  # what is required is locked
     if CauseId.WRONG_SOURCE in ids:
-        sources = [FilePlace(each.file, each.source_line) for each in written if each.source_line]
-        yield from sources or (FilePlace(each.file, each.line) for each in written)
+        yield from map(source_place, [each for each in written if each.source_line] or written)
     elif CauseId.NOT_LOCKED in ids or (CauseId.PLATFORM_MISSING in ids and x.entry is None):
         yield from (FilePlace(each.file, each.line) for each in written)
     elif CauseId.MIRROR_LACKS in ids and x.message.kind == "no-matching-release":

@@ -13,6 +13,7 @@ from locklens.doctor.arrivals import assumed_words
 from locklens.doctor.messages import LOCKLENS, PAGE
 from locklens.doctor.model import Basis, CauseVerdict, Judgement
 from locklens.doctor.reasons import CERTIFICATE_FIXES, ON_THE_WAY, SENSELESS, NetworkReason
+from locklens.project.configuration import source_place
 from locklens.text import clauses, counted
 from locklens.trust.authentication import Refusal
 
@@ -322,7 +323,7 @@ def mistyped_host(x: Examined) -> Judgement | None:
     name, first = (address.namespace, address.type), x.required[0]
     same = (one for one in x.lock.entries if (one.address.namespace, one.address.type) == name)
     held = next((one for one in same if not x.configuration.requires(one.address)), None)
-    words = f"{first.file}:{first.line} requires {address}, whose host name was not found"
+    words = f"{source_place(first)} requires {address}, whose host name was not found"
     if x.entry is not None:
         held = x.history.renamed_from
         if held is None or held.address.host == address.host:

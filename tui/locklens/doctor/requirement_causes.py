@@ -14,7 +14,7 @@ from locklens.doctor.network_causes import mistyped_host
 from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.selected_causes import NONE_FITS, constraints_of_selected
 from locklens.doctor.tool_causes import as_required
-from locklens.project.configuration import Contributor, constraint_place
+from locklens.project.configuration import Contributor, constraint_place, source_place
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
 from locklens.versions import Constraints, newest
@@ -261,7 +261,7 @@ def _unknown_there(x: Examined) -> Judgement | None:
     """Judge a message that says that the registry has no provider of the name, or that its host was not found."""
     if x.message.kind != "provider-unknown":
         return mistyped_host(x)
-    places = listing([f"{one.file}:{one.line}" for one in x.required], 3)
+    places = listing([str(source_place(one)) for one in x.required], 3)
     by = f", which is required at {places}" if places else ""
     host = x.address.host if x.address is not None else "the registry"
     if x.other_registry:

@@ -114,6 +114,11 @@ def constraint_place(one: Requirement | Hidden) -> FilePlace:
     return FilePlace(one.file, one.constraint_line or one.line)
 
 
+def source_place(one: Requirement) -> FilePlace:
+    """Return the place of a source address; that of its requirement where none is written."""
+    return FilePlace(one.file, one.source_line or one.line)
+
+
 class ModuleReference(Struct, frozen=True):
     """A call of a module, by its path, such as "network" or "a.b", with the text of its source and its place."""
 
