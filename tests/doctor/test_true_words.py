@@ -697,6 +697,13 @@ def test_a_log_of_another_version_asks_for_the_lock_file_of_its_run_alone(made: 
         assert " ".join(needs) == "- the lock file of the failing run: of another root (-- ROOT) or commit"
 
 
+@pytest.mark.parametrize("incident", ["credentials", "registry-down", "proxy-or-ca"])
+def test_no_commit_is_named_where_a_host_is_at_fault(incident: str, made: Any, doctor: Any) -> None:
+    out = doctor(made(INCIDENTS[incident]), "--format", "text", "ci.log")
+    assert incident in out
+    assert "LOCKED" not in out
+
+
 @pytest.mark.parametrize(("incident", "label"), [
     ("constraint-conflict", "LOCKED"), ("not-locked", ""), ("wrong-source", ""),
 ])  # fmt: skip

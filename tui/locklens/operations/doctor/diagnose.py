@@ -16,7 +16,7 @@ from locklens.doctor.causes import not_offered_for
 from locklens.doctor.cleaning import MOST_BYTES, MOST_LINES
 from locklens.doctor.judging import Several, joined_causes, requirements_at_fault
 from locklens.doctor.messages import ReadLog
-from locklens.doctor.model import CauseId, Diagnosis, ErrorPlace, Incident
+from locklens.doctor.model import CauseId, Diagnosis, ErrorPlace, Incident, Trait
 from locklens.doctor.offering import remedies_for, stand_ins
 from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.recognising import read_log
@@ -361,9 +361,11 @@ def _onsets(
     """Return since when the entry of the first cause is as it is, then each other one with a cause, or else of a log.
 
     Each has its provider, and the roots that have it since then, where there are several. Of a lock file with a wrong
-    line, which may be in the block of another provider, it is that line's. Those of requirements come last.
+    line, which may be in the block of another provider, it is that line's. Those of requirements come last. Where a
+    host is at fault, no commit is.
     """
-    blamed = [] if chief is None else [chief]
+    affected = [one for one in affected if not _is_of_host(one)]
+    blamed = [one for one in affected if one is chief]
     has_cause = [one for one in affected if any(cause.is_probable for cause in one.causes)]
     without = [one for one in affected if one.examined.error is not None]
     blamed += [one for one in has_cause or without if one is not chief]
@@ -383,6 +385,12 @@ def _onsets(
     places = dict.fromkeys(place for one in has_cause for place in requirements_at_fault(one))
     found += filter(None, map(examiner.onset_of_requirement, list(places)[:_MOST_BLAMED]))
     return tuple(found)
+
+
+def _is_of_host(one: Affected) -> bool:
+    """True if each cause that is certain or likely is of a host, whatever is locked and required."""
+    probable = [cause for cause in one.causes if cause.is_probable]
+    return bool(probable) and all(Trait.OF_HOST in cause.traits for cause in probable)
 
 
 _MOST_BLAMED = 20
