@@ -62,6 +62,7 @@ _PROVIDERS = tuple(
             rf"Provider {_ADDRESS} {_VERSION} does not have a package",
             rf"provider {_ADDRESS} {_VERSION} is not available for",
             rf"does not have a {_ADDRESS} {_VERSION} package",
+            rf"Provider \"{_ADDRESS}\" {_VERSION} is not compatible with",
             rf"[Ee]rror while (?:installing|importing) {_ADDRESS} {_VERSION}\s?(?:from|:)",
             rf"does not have a (?:provider named|package of) {_ADDRESS}",
             rf"Could not retrieve the list of available versions for provider {_ADDRESS}",
