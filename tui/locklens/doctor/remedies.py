@@ -430,8 +430,8 @@ def fix_file(one: Affected) -> Iterator[Remedy]:
     if not x.history.readable_commit:
         return
     command = changes_since(x, x.history.readable_commit)
-    title = "Look at what changed since the last readable commit, and fix that line"
-    yield Remedy("show-change", title, 1, _NONE, 0, command)
+    title = f"Look at what changed in {x.lock.path} since the last readable commit, and fix that line, by hand"
+    yield Remedy("show-change", title, 1, _NONE, 0, "", hint=command)
     whole = restored_file(x, x.history.readable_commit)
     left = list(excluding(x, (one.entry for one in x.history.before_loss if one.entry is not None)))
     yield replace(whole, note="; ".join((whole.note, *left)), is_partial=bool(left))
