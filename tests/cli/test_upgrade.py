@@ -263,6 +263,26 @@ def test_the_cooldown_counts_in_why(run: Run, top: Path) -> None:
     assert registry["newer"][0]["held_by"][0]["reason"] == "cooldown"
 
 
+def test_a_pin_counts_in_why_for_the_version_that_an_upgrade_would_select(run: Run, top: Path) -> None:
+    def why(key: str) -> tuple[str, dict[str, Any]]:
+        (top / "locklens.toml").write_text(f'[trust.acme]\nkeys = ["{key}"]\n')
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "pin"], cwd=top, check=True)
+        found = json.loads(run("why", "demo", "--no-cache", "--format", "json", "--", "a")[1])
+        validate(found, "why")
+        return " ".join(run("why", "demo", "--no-cache", "--", "a")[1].split()), found["roots"][0]["registry"]
+
+    text, found = why("A" * 40)
+    assert "selects 1.0.0; 1.1.0, the newest in range, is held back: signed by " in text
+    (key,) = set(re.findall("signed by ([0-9A-F]{40}); the policy pins acme to A{40} ", text))
+    assert (found["upgrade"]["version"], found["recommended"]) == ("1.1.0", "1.0.0")
+    held = {version: group["held_by"] for group in found["newer"] for version in group["versions"]}
+    assert [one["reason"] for one in held["1.1.0"]] == ["signer"]
+    text, found = why(key)
+    assert "selects 1.1.0 NEWER" in text
+    assert "1.1.0 not held back REQUIRED BY" in text
+    assert found["recommended"] == "1.1.0"
+
+
 def test_lock_and_init_say_that_a_version_they_lock_anew_is_within_the_cooldown(run: Run, top: Path) -> None:
     lock = top / "a" / LOCK
     words = "\nacme/other 1.1.0 is 2 days old, and the cooldown is 7 days (LK014)\n"

@@ -184,7 +184,11 @@ def test_what_the_policy_holds_back_is_held_back(tmp_path: Path) -> None:
     text = said(asked(tmp_path, "aws", offered=listed, policy='cooldown = 7\nallow = ["hashicorp/aws < 5.2"]'))
     assert undated in text
     pin = f'[trust.hashicorp]\nkeys = ["{"AB" * 20}"]\n'
-    assert "selects 5.2.0, if a pinned key signs it\n" in said(asked(tmp_path, "aws", offered=listed, policy=pin))
+    text = said(asked(tmp_path, "aws", offered=listed, policy=pin))
+    assert "selects 5.2.0, if a pinned key signs it\n" in text
+    assert "5.1.0 to 5.2.0 (2 versions)  not held back, if a pinned key signs them\n" in text
+    text = said(asked(tmp_path, "aws", offered=offers("5.0.0"), policy=pin))
+    assert "selects 5.0.0, already locked\n" in text
 
 
 def test_nothing_is_satisfied_or_free_where_constraints_are_unread(tmp_path: Path) -> None:

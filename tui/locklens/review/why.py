@@ -37,6 +37,7 @@ class RootWhy(Struct, frozen=True):
         as_of: The time of the registry's answer, ISO 8601 in UTC; "" if it is unknown.
         moved: The old and the new address, one of them the provider's, where OpenTofu takes the version over from an
             entry of Terraform's registry; None where it does not.
+        pinned: The versions that were looked up and are signed by a key that the policy pins.
         targets: The one version that a row of the Upgrade screen selects, or None for no version; () elsewhere.
     """
 
@@ -51,8 +52,13 @@ class RootWhy(Struct, frozen=True):
     ages: Mapping[Version, int] = {}
     as_of: str = ""
     policy: Policy = Policy()
+    pinned: frozenset[Version] = frozenset()
     moved: tuple[ProviderAddress, ProviderAddress] | None = None
     targets: tuple[Version | None] | tuple[()] = ()
+
+    def is_pin_open(self, versions: Iterable[Version]) -> bool:
+        """True if a pin covers the provider, and not each of some versions is known to be signed by a pinned key."""
+        return self.policy.pin(self.explanation.address) is not None and not self.pinned.issuperset(versions)
 
     @property
     def command(self) -> str:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.project.configuration import Contributor, Requirement, constraint_place
@@ -51,11 +52,12 @@ class Reason(StrEnum):
     COOLDOWN = "cooldown"
     NOT_ALLOWED = "not allowed"
     LIMIT = "limit"
+    SIGNER = "signer"
 
     @property
     def excludes(self) -> bool:
         """True if the tools skip such a version; otherwise they select it, and may fail to install it."""
-        return self not in {Reason.PROTOCOL, Reason.PLATFORM, Reason.COOLDOWN, Reason.NOT_ALLOWED, Reason.LIMIT}
+        return self in {Reason.CONSTRAINT, Reason.PRERELEASE, Reason.UNSPECIFIED, Reason.ABSENT}
 
 
 class Hold(Struct, frozen=True):
@@ -63,8 +65,8 @@ class Hold(Struct, frozen=True):
 
     Attributes:
         demand: The comparison, for a CONSTRAINT.
-        names: The version's protocols for PROTOCOL, the missing platforms for PLATFORM, the cooldown
-            and the age in days for COOLDOWN, or the range of several ages, the condition in words for LIMIT.
+        names: The version's protocols for PROTOCOL, the missing platforms for PLATFORM, the cooldown and the age in
+            days for COOLDOWN, or the range of several ages, the condition or objection in words for LIMIT and SIGNER.
     """
 
     reason: Reason
@@ -90,7 +92,7 @@ class Hold(Struct, frozen=True):
                 return f"cooldown {self.names[0]} d ({self.names[1]} d old)"
             case Reason.NOT_ALLOWED:
                 return "not on the allow list"
-            case Reason.LIMIT:
+            case Reason.LIMIT | Reason.SIGNER:
                 return self.names[0]
 
 
@@ -282,6 +284,17 @@ class Explanation(Struct, frozen=True):
     def is_recorded(self) -> bool:
         """True if the constraint that the lock file records counts, for want of a known configuration."""
         return any(requirement.contributor is Contributor.RECORDED for requirement in self.requirements)
+
+    @property
+    def upgrade(self) -> Version | None:
+        """The version, other than the locked one, that an upgrade by the policy selects; None for none."""
+        recommended = self.offer.recommended if self.offer is not None else None
+        return None if self.locked is not None and self.locked.version == recommended else recommended
+
+    def without_upgrade(self) -> Explanation:
+        """Return the explanation where an upgrade by the policy keeps what is locked."""
+        kept = self.locked.version if self.locked is not None else None
+        return self if self.offer is None else replace(self, offer=replace(self.offer, recommended=kept))
 
     @property
     def askers(self) -> tuple[RequiringModule, ...]:

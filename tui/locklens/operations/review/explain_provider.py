@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -17,10 +18,13 @@ from locklens.policy import Policy
 from locklens.project import LOCK_FILE, has_generator
 from locklens.project.touched_roots import is_module_file
 from locklens.project.tree import FileSystem, Tree, WorkTree, folder_of, name_bytes
+from locklens.releases import ReleaseFacts, ReleaseId
 from locklens.review.rules.judge import judge_lock
+from locklens.review.rules.release import signed_by, signing_objection
 from locklens.review.why import NOT_ASKED, RootWhy, Unsure, Why
-from locklens.selection import MAJOR_HOLD, BumpLimit, Hold
+from locklens.selection import MAJOR_HOLD, BumpLimit, Hold, Reason
 from locklens.selection.choosing import explain_selection, policy_holds
+from locklens.versions import Version
 
 if TYPE_CHECKING:
     import threading
@@ -33,7 +37,6 @@ if TYPE_CHECKING:
     from locklens.releases import NetworkSettings
     from locklens.review.model import Review
     from locklens.sources.metadata import ListedVersion
-    from locklens.versions import Version
 
     Ask = Callable[[ProviderAddress], "OfferedVersions | None"]
 
@@ -44,11 +47,13 @@ class OfferedVersions(Struct, frozen=True):
     Attributes:
         ages: Days since their release; versions of unknown age are left out.
         as_of: The time of the answer, ISO 8601 in UTC.
+        release: Looks up who signs a version; None if that is unknown.
     """
 
     versions: Sequence[ListedVersion]
     ages: Mapping[Version, int] = {}
     as_of: str = ""
+    release: Callable[[Version], ReleaseFacts | None] = lambda _: None
 
 
 class WhyRequest(Struct, frozen=True):
@@ -130,7 +135,12 @@ def ask_and_explain(
                 return None
             tool = OPENTOFU if address.host == OPENTOFU.default_host else TERRAFORM
             ages = lookup.ages(address, tool) if subject.policy.needs_ages else {}
-            return OfferedVersions(found.versions, ages, found.as_of)
+
+            def release(version: Version) -> ReleaseFacts | None:
+                fact = lookup.answer(ReleaseId(tool.name, address, version))
+                return fact if isinstance(fact, ReleaseFacts) else None
+
+            return OfferedVersions(found.versions, ages, found.as_of, release)
 
         why = explain_provider(subject, request, ask)
         on_log([line for session in sessions.values() for line in session.log])
@@ -240,22 +250,34 @@ def _explained(
     locked_version = locked.version if locked is not None else None
     beyond = row.holds((one.version for one in versions), locked_version) if row is not None else {}
     held = policy_holds(policy, address, versions, ages)
+    explain = partial(
+        explain_selection,
+        address,
+        root.requirements(address),
+        {entry.address: entry for entry in reversed(entries)}.get(address),
+        offered.versions if offered is not None else None,
+    )
+    by_policy = {one: (*held.get(one, ()), *filter(None, [beyond.get(one)])) for one in {*held, *beyond}}
+    explanation, pinned = explain(by_policy=by_policy), frozenset[Version]()
+    aim = explanation.upgrade
+    if offered is not None and aim is not None and policy.pin(address) is not None:
+        release = offered.release(aim)
+        if (objection := signing_objection(policy, address, new=release)) is not None:
+            hold = Hold(Reason.SIGNER, names=(f"{objection.words} ({objection.place})",))
+            explanation = explain(by_policy={**by_policy, aim: (hold,)}).without_upgrade()
+        elif release is not None and signed_by(release):
+            pinned = frozenset({aim})
     return RootWhy(
         path=root.path,
         lock_file=root.lock.path if root.lock.exists else None,
         tool=root.tool,
         configuration=root.configuration,
-        explanation=explain_selection(
-            address,
-            root.requirements(address),
-            {entry.address: entry for entry in reversed(entries)}.get(address),
-            offered.versions if offered is not None else None,
-            by_policy={one: (*held.get(one, ()), *filter(None, [beyond.get(one)])) for one in {*held, *beyond}},
-        ),
+        explanation=explanation,
         findings=judge_lock(root.lock, address, root.configuration, policy=policy),
         ages=ages,
         as_of=offered.as_of if offered is not None else "",
         policy=policy,
+        pinned=pinned,
         silence=silence,
         moved=moved,
         is_read=root.lock.is_valid and root.lock.conflict is None,

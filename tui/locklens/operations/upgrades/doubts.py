@@ -167,6 +167,7 @@ _KINDS = {
     Reason.PLATFORM: BlockerKind.PLATFORM,
     Reason.COOLDOWN: BlockerKind.COOLDOWN,
     Reason.NOT_ALLOWED: BlockerKind.ALLOW_LIST,
+    Reason.SIGNER: BlockerKind.SIGNER,
 }
 
 

@@ -273,7 +273,7 @@ def _command_line(offer: VersionChoices, upgraded: Selection, root: RootWhy) -> 
     note = ", already locked" if is_same else ""
     if entry is not None and offer.recommended is not None and offer.recommended.compare(entry.version) < 0:
         note = ", older than the locked version"
-    if not is_same and root.policy.pin(root.explanation.address) is not None:
+    if (aim := root.explanation.upgrade) is not None and root.is_pin_open([aim]):
         selected += ", if a pinned key signs it"
     if root.configuration.unread_reason:
         selected = f"stops, for not all constraints can be read; by the others it {selected}"
@@ -300,6 +300,9 @@ def _free_span(group: HeldBack, root: RootWhy) -> Span:
         return Span(f"  {NOT_HELD} by the constraints that can be read", Role.WARN)
     if root.policy.needs_ages and not root.ages.keys() >= set(group.versions):
         return Span(f"  {NOT_HELD}; release date unknown, cooldown cannot be checked", Role.WARN)
+    if root.is_pin_open(group.versions):
+        them = "it" if len(group.versions) == 1 else "them"
+        return Span(f"  {NOT_HELD}, if a pinned key signs {them}", Role.WARN)
     return Span(f"  {NOT_HELD}", Role.GOOD)
 
 
