@@ -108,9 +108,37 @@ def test_every_report_says_that_the_old_folder_of_a_moved_root_is_not_known(tmp_
     for name in NAMES.values():
         written = (top / name).read_text()
         assert ("LK047" in written, "moved from dev, or from prod: " in written) == (True, True), name
+    (root,) = (one for one in json.loads((top / NAMES["json"]).read_text())["roots"] if one["path"] == "live")
+    assert (root["renamed_from"], root["renamed_from_unlike"]) == ("dev", ["prod"])
     git(top, "mv", "live", "prod")
     commit(top, {"prod/backend.hcl": "# prod\n"})
     assert "LK047" not in review(top, "HEAD~2")[1]
+
+
+def test_every_report_names_the_old_folder_of_a_moved_root(tmp_path: Path) -> None:
+    """Two equal roots were moved and upgraded; a third one was moved, and nothing else is to be said of it."""
+    top = tmp_path / "top"
+    required = 'terraform {\n  required_providers {\n    demo = { source = "registry.example.com/acme/demo" }\n  }\n}\n'
+    files = {f"{name}/main.tf": required for name in ("one", "two")} | {"old/main.tf": f"{required}# old\n"}
+    locks = {f"{name}/.terraform.lock.hcl": ENTRY.format("1.0.0", "0" * 64) for name in ("one", "two", "old")}
+    repository(top, files | locks)
+    for name, new in (("one", "land"), ("two", "sea"), ("old", "new")):
+        git(top, "mv", name, new)
+    changed = ENTRY.format("1.1.0", "1" * 64)
+    commit(top, {"land/.terraform.lock.hcl": changed, "sea/.terraform.lock.hcl": changed})
+    review(top, "HEAD~1", *ALL)
+    written = {form: (top / name).read_text() for form, name in NAMES.items()}
+    assert [written["text"].count(f"moved from {name}") for name in ("old", "one or another of 2 equal")] == [1, 1]
+    listed = [f"- `{name}` (moved from `{old}`" for name, old in (("land", "one"), ("new", "old"), ("sea", "two"))]
+    assert [written["markdown"].count(one) for one in listed] == [1, 1, 1]
+    assert "\n  - roots: `land` (moved from `one` or another of 2 equal roots), `sea` (moved" in written["markdown"]
+    for form in ("sarif", "junit", "codequality"):
+        assert "; root moved from one or another of 2 equal roots" in written[form]
+    quiet = ElementTree.fromstring(written["junit"]).findall("testsuite[@name='new']/testcase/system-out")
+    assert [one.text for one in quiet] == ["moved from old"]
+    roots = {root["path"]: root for root in json.loads(written["json"])["roots"]}
+    keys = ("renamed_from", "renamed_from_equals", "renamed_from_unlike")
+    assert [[roots[path][key] for key in keys] for path in ("land", "new")] == [["one", 1, []], ["old", 0, []]]
 
 
 def test_a_report_that_cannot_be_written_keeps_no_other_from_telling(clone: Path) -> None:

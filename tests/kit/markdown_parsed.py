@@ -9,7 +9,7 @@ from markdown_it.token import Token
 
 from locklens.review.reports import markdown
 
-SUMMARY = r"<summary>(Details of \d+ changes?|\d+ notes? about roots)</summary>"
+SUMMARY = r"<summary>(Details of \d+ changes?|\d+ notes? about roots|\d+ moved roots?)</summary>"
 HTML = {markdown.MARKER, markdown.HEALTH_MARKER, "<details>", "</details>"}
 
 

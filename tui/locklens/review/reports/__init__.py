@@ -17,7 +17,7 @@ from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootRe
 from locklens.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from locklens.project.configuration import Configuration, MissingModule
     from locklens.releases import LookupFailure
@@ -141,19 +141,19 @@ def file_note(root: RootReview) -> str:
 FORMAT_ONLY = "format only: same providers, different bytes"
 
 
-def moved_from_words(root: RootReview) -> str:
-    """The folder that a root was in before; "" if it was not moved."""
-    return f"moved from {folder_before(root)}" if root.renamed_from is not None else ""
+def moved_from_words(root: RootReview, named: Callable[[str], str] = str) -> str:
+    """The folder that a root was in before, as `folder_before` has it; "" if it was not moved."""
+    return f"moved from {folder_before(root, named)}" if root.renamed_from is not None else ""
 
 
-def folder_before(root: RootReview) -> str:
-    """The folder from which a root was moved, as far as files and names tell."""
+def folder_before(root: RootReview, named: Callable[[str], str] = str) -> str:
+    """The folder from which a root was moved, as far as files and names tell; `named` makes text of a folder."""
     folder, equals, unlike = root.renamed_from or ".", root.context.equals_before, root.context.unlike_before
     if len(unlike) == 1 and not equals:
-        return f"{folder} or {unlike[0] or '.'}"
+        return f"{named(folder)} or {named(unlike[0] or '.')}"
     kind = "" if unlike else "equal "
     others = equals + len(unlike)
-    return f"{folder} or another of {others + 1} {kind}roots" if others else folder
+    return f"{named(folder)} or another of {others + 1} {kind}roots" if others else named(folder)
 
 
 def fate_words(root: RootReview) -> str:

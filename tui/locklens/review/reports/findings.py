@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from locklens.review.findings import Finding, Severity, severity_rank
 from locklens.review.model import Change, ChangeKind, Review, RootReview
+from locklens.review.reports import moved_from_words
 from locklens.review.rules.catalogue import RuleWording, wording_of
 from locklens.text import counted, identity_of, shortened, visible
 
@@ -43,6 +44,13 @@ class ReportedFinding(Struct, frozen=True):
     def folder(self) -> str:
         """The root's folder; "" for the top, and for a finding about the whole review."""
         return self.root.path if self.root is not None else ""
+
+    @property
+    def words(self) -> str:
+        """Title and message, and of a change in a root that was moved, the folder that it is compared with."""
+        words = f"{wording_of(self.finding).title}: {self.finding.message}"
+        moved = moved_from_words(self.root) if self.root is not None and self.change is not None else ""
+        return f"{words}; root {moved}" if moved else words
 
     @property
     def is_counted(self) -> bool:

@@ -101,6 +101,8 @@ class _Comment:
             yield from fitting(_each(map(_change_line, self._changes)), number, share=share, more=more)
         notes, details = f"{counted(len(others), 'note')} about roots", f"Details of {counted(number, 'change')}"
         yield from self._folded(notes, _each(others), len(others), _NOTES)
+        moved = [f"- {_root(root)}" for root in self._review.roots if root.renamed_from is not None]
+        yield from self._folded(counted(len(moved), "moved root"), _each(moved), len(moved), _NOTES)
         yield from self._folded(details, map(_detail, self._changes), number, LONGEST)
 
     def _section(self, title: str, items: Sequence[str], share: int, more: str) -> Iterator[str]:
@@ -264,8 +266,8 @@ def _detail_lines(one: DistinctChange) -> Iterator[str]:
 
 
 def _root(root: RootReview) -> str:
-    lost = reports.lost_words(root)
-    return f"{code(root.path or '.', 200)}{f' ({lost})' if lost else ''}"
+    fate = reports.lost_words(root) or reports.moved_from_words(root, code)
+    return f"{code(root.path or '.', 200)}{f' ({fate})' if fate else ''}"
 
 
 def _is_other(old: Signer, new: Signer) -> bool:

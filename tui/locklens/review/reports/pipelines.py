@@ -15,7 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from locklens.review.findings import Severity
-from locklens.review.reports import phrase, unchecked, unread_note
+from locklens.review.reports import moved_from_words, phrase, root_note, unchecked
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.markdown import MARKER, code
 from locklens.review.rules.catalogue import wording_of
@@ -84,13 +84,15 @@ class _Suite:
         yield f"<testsuite name={_quoted(self._name_of_suite)} {numbers}{place}>"
         for one in self._found:
             yield from self._case(one)
+        moved = moved_from_words(self._root) if self._root is not None else ""
         for change in self._quiet:
             problems = "; ".join(change.evidence.problems) if change.evidence is not None else ""
-            yield self._passing(self._name(change), f"unknown: {problems}" if problems else "")
+            said = (f"root {moved}" if moved else "", f"unknown: {problems}" if problems else "")
+            yield self._passing(self._name(change), "; ".join(filter(None, said)))
         yield from (self._passing(f"not checked: {words}") for words in self._limits)
         if not self._found and not self._quiet and not self._limits:
             name = "lock file" if self._root is not None else "no findings"
-            yield self._passing(name, unread_note(self._root.configuration) if self._root is not None else "")
+            yield self._passing(name, root_note(self._root) if self._root is not None else "")
         yield "</testsuite>"
 
     def _case(self, one: ReportedFinding) -> Iterator[str]:
@@ -99,15 +101,14 @@ class _Suite:
         subject = self._name(one.change) if one.change is not None else usual
         name = f"{finding.rule} {subject} ({finding.place})"
         yield f"<testcase {self._attributes(name)}>"
-        words = f"{wording_of(finding).title}: {finding.message}"
         if finding.accepted is not None:
             yield f"<skipped message={_quoted(f'accepted: {finding.accepted}')}/>"
         elif finding.fails_at(self._fail_on):
-            yield f"<failure type={_quoted(finding.severity.value)} message={_quoted(words)}>"
+            yield f"<failure type={_quoted(finding.severity.value)} message={_quoted(one.words)}>"
             yield _text(f"What to do: {wording_of(finding).remedy}")
             yield "</failure>"
         else:
-            yield f"<system-out>{_text(f'{finding.severity}: {words}')}</system-out>"
+            yield f"<system-out>{_text(f'{finding.severity}: {one.words}')}</system-out>"
         yield "</testcase>"
 
     @property
@@ -159,7 +160,7 @@ def _limit(words: str) -> dict[str, Any]:
 
 def _issue(one: ReportedFinding) -> dict[str, Any]:
     finding = one.finding
-    words = f"{wording_of(finding).title}: {finding.message}"
+    words = one.words
     if finding.accepted is not None:
         words = f"accepted ({finding.accepted}): {words}"
     return {

@@ -165,6 +165,12 @@ class RootJson(JsonStruct, frozen=True):
     path: str
     lock_file: str
     renamed_from: str | None
+    renamed_from_equals: Annotated[
+        Count, Meta(description="Other old folders with equal lock files that the root may as well have been in.")
+    ]
+    renamed_from_unlike: Annotated[
+        list[str], Meta(description="Old folders with other lock files that the root may as well have been in.")
+    ]
     tool: ToolName
     status: LockStatus
     format_only: bool
@@ -176,7 +182,13 @@ class RootJson(JsonStruct, frozen=True):
     @classmethod
     def of(cls, root: RootReview) -> RootJson:
         """Describe a root."""
-        return cls.like(root, tool=root.tool.name, conflict=root.new.conflict)
+        return cls.like(
+            root,
+            renamed_from_equals=root.context.equals_before,
+            renamed_from_unlike=root.context.unlike_before,
+            tool=root.tool.name,
+            conflict=root.new.conflict,
+        )
 
 
 class AddedHashesJson(JsonStruct, frozen=True):

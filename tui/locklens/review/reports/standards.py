@@ -27,7 +27,7 @@ from locklens.review.inspection import Inspections, each_of
 from locklens.review.reports import unchecked
 from locklens.review.reports.findings import ReportedFinding, bounded, reported_findings
 from locklens.review.reports.health import limits
-from locklens.review.rules.catalogue import RULES, Rule, explain_rule, wording_of
+from locklens.review.rules.catalogue import RULES, Rule, explain_rule
 from locklens.text import Printable, identity_of, json_text, listing, shortened, visible
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _result(one: ReportedFinding, number: int) -> Sarif:
         "ruleId": finding.rule,
         "ruleIndex": number,
         "level": _LEVELS[finding.severity],
-        "message": _message(f"{finding.rule} {wording_of(finding).title}: {finding.message}"),
+        "message": _message(f"{finding.rule} {one.words}"),
         "locations": [_location(one)],
         # GitHub reads only the first one.
         "partialFingerprints": {"primaryLocationLineHash": one.fingerprint, "locklens/v1": one.fingerprint},
