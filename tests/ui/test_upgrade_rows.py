@@ -350,12 +350,28 @@ def test_by_root() -> None:
         ("minor", ["acme/ready"]),
         ("acme YOUNG", ["acme/young"]),
         ("selected", ["acme/ready"]),
+        ("sev:warn", ["acme/silent"]),
+        ("sev:ok", ["acme/held", "acme/young", "acme/current"]),
+        ("-sev>=info", ["acme/held", "acme/young", "acme/current"]),
         ("nothing like it", []),
     ],
 )
 def test_filter(narrowed: str, expected: list[str]) -> None:
     of = selection_of(*ALL).toggled([READY])
     assert [row.title for row in rows(of, By.PROVIDER, narrowed) if row.depth] == expected
+
+
+def test_the_filter_knows_the_severity_of_the_worst_warning() -> None:
+    major = offer("1.0.0:90 2.0.0:40", ">= 1.0", root="a", name="major")
+    of = selection_of(READY, major, refused=(RefusedRoot("b", "b/.terraform.lock.hcl", ConfigurationError("no")),))
+    shown = {text: [row.title for row in rows(of, narrowed=text) if row.depth] for text in ("sev:ok", "sev>=info")}
+    assert shown == {"sev:ok": [], "sev>=info": ["acme/ready", "acme/major", "b"]}, "a signer not looked up is not ok"
+    new, old = known(READY, "1.1.0", ALICE), known(READY, "1.0.0", ALICE)
+    assert not rows(of.with_known([new]), narrowed="sev:ok")
+    signed = of.with_known([new, old])
+    assert [row.title for row in rows(signed, narrowed="sev:ok") if row.depth] == ["acme/ready"]
+    other = of.with_known([known(READY, "1.0.0", ALICE), known(READY, "1.1.0", MALLORY)])
+    assert [row.title for row in rows(other, narrowed="sev:warn") if row.depth] == ["acme/ready", "b"]
 
 
 def test_a_group_says_in_how_many_roots_its_target_is_not_allowed() -> None:

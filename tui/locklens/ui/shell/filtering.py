@@ -32,7 +32,7 @@ class Filterable(Protocol):
 
     @property
     def severity(self) -> Severity | None:
-        """The severity of its worst finding."""
+        """The severity of its worst finding or warning."""
 
     def values(self, field: str) -> Iterable[str]:
         """Return the values of one of the screen's fields."""
@@ -98,7 +98,7 @@ class Grammar(Struct, frozen=True):
         text: What plain text is searched in, for the help.
         fields: The screen's fields, the most useful first.
         words: Its words for states, with their meanings.
-        has_severity: True if its rows have findings.
+        has_severity: True if its rows have findings or warnings.
     """
 
     text: str

@@ -16,6 +16,7 @@ from locklens.operations.upgrades import CandidateVersion, RefusedRoot, UpgradeC
 from locklens.operations.upgrades.doubts import upgrade_warnings
 from locklens.operations.upgrades.recommending import Eligibility, Recommendation
 from locklens.operations.upgrades.report import signer_span
+from locklens.review.findings import Severity
 from locklens.review.model import Bump
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.text import age_words, counted
@@ -33,7 +34,6 @@ UPGRADE_GRAMMAR = Grammar(
     "provider, root, version, signer, remark, or the title of a section",
     (ROOT, PROVIDER, SIGNER),
     {"selected": "selected for the upgrade"},
-    has_severity=False,
 )
 _ALL = Filter()
 
@@ -444,11 +444,23 @@ def _facts(row: UpgradeRow, selection: UpgradeSelection) -> RowFacts:
     )
     fields = {ROOT.name: (offer.root or ".",), PROVIDER.name: (str(offer.address),), SIGNER.name: (row.signer.text,)}
     words = ("selected",) if selection.is_selected(offer) else ()
-    return RowFacts("\n".join(parts).lower(), None, fields, words)
+    return RowFacts("\n".join(parts).lower(), _severity(selection, offer), fields, words)
+
+
+def _severity(selection: UpgradeSelection, offer: UpgradeCandidates) -> Severity | None:
+    """The severity of the worst warning; of signers that are not looked up at least INFO, None for none."""
+    if selection.state(offer) is Eligibility.UNKNOWN:
+        return Severity.WARN
+    choice = selection.target(offer)
+    if warnings := upgrade_warnings(selection, offer, choice):
+        return warnings[0].severity
+    compared = (choice.version, offer.locked) if choice is not None else ()
+    is_unknown = any(one is not None and selection.facts(offer, one) is None for one in compared)
+    return Severity.INFO if is_unknown else None
 
 
 def _refused_facts(row: UpgradeRow) -> RowFacts:
-    return RowFacts(f"{row.title} {row.note.text}".lower(), None, {ROOT.name: (row.title,)})
+    return RowFacts(f"{row.title} {row.note.text}".lower(), Severity.WARN, {ROOT.name: (row.title,)})
 
 
 _VERSION_MOST = 12
