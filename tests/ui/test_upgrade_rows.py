@@ -142,6 +142,12 @@ def test_a_heading_is_true_of_every_row_below_it() -> None:
     assert [row.is_warned for row in rows(of)[3:6]] == [True] * 3  # n goes to them
     assert "2 can upgrade" not in head_of(of)
     assert head_of(of).endswith("1 can upgrade  3 to decide  1 held back")
+    # Another target leaves the row below the heading, and the row says what the recommended version is a decision for.
+    older = offer("1.0.0:90 1.1.0:60 1.2.0:40", "~> 1.0", root="a", name="older")
+    signed = [known(older, text, key) for text, key in (("1.0.0", ALICE), ("1.1.0", ALICE), ("1.2.0", MALLORY))]
+    section, row = rows(selection_of(older).with_known(signed).moved([older], -1))
+    assert (section.title, row.target.text) == ("NEEDS YOUR DECISION  1 provider", "1.1.0")
+    assert row.note == Span("1.2.0: NEW KEY: not the key that signed 1.0.0", Role.DIM)
     # A version that is stepped to leaves its row where it is.
     assert titles(rows(of.moved([READY], -1)))[:2] == ["CAN UPGRADE NOW  1 provider", "  acme/ready"]
 

@@ -215,6 +215,7 @@ def _provider(selection: UpgradeSelection, offer: UpgradeCandidates, *, is_left_
     is_undecided = selection.state(offer) is Eligibility.DECIDE
     remarks = warning_spans(selection, offer, choice)
     warnings = [span for span in remarks if span.role is not Role.INFO]
+    told = warnings or (remarks or _of_the_recommended(selection, offer) if is_undecided else [])
     return UpgradeRow(
         RowKind.PROVIDER,
         f"{offer.root}\0{offer.address}",
@@ -229,9 +230,17 @@ def _provider(selection: UpgradeSelection, offer: UpgradeCandidates, *, is_left_
         bump=_bump(offer, choice),
         fixes=_fixes(selection, offer, choice),
         signer=Span("not looked up", Role.WARN) if is_left_out else signer_span(selection, offer, choice),
-        note=_note(offer, choice, recommendation.held_by, warnings or (remarks if is_undecided else [])),
+        note=_note(offer, choice, recommendation.held_by, told),
         is_warned=selection.state(offer) in _TO_LOOK_AT or bool(warnings),
     )
+
+
+def _of_the_recommended(selection: UpgradeSelection, offer: UpgradeCandidates) -> list[Span]:
+    """The warnings that make the recommended version a decision, for a row with another target."""
+    suggested = selection.recommendation(offer).suggested
+    if suggested is None:
+        return []
+    return [Span(f"{suggested.version}: {it.text}", Role.DIM) for it in warning_spans(selection, offer, suggested)]
 
 
 def _provider_mark(selection: UpgradeSelection, offer: UpgradeCandidates, choice: CandidateVersion | None) -> str:
