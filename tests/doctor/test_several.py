@@ -172,6 +172,21 @@ def test_providers_of_one_root_that_lack_the_same_have_one_fix(made: Any, doctor
     assert (folder / "live/prod/.terraform.lock.hcl").read_text("utf-8").count('"h1:') == 4
 
 
+def test_what_is_so_of_several_providers_is_said_once(made: Any, doctor: Any) -> None:
+    both = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO, NETBOX),), both))
+    items = "\n".join(
+        f"  - {one.provider}: there is no package for {one.provider} {one.version} cached in .terraform/providers"
+        for one in (DEMO, NETBOX)
+    )
+    (folder / "ci.log").write_text(f"Error: Required plugins are not installed\n\n{items}\n", "utf-8")
+    (evidence,) = {one["evidence"] for one in doctor(folder, "ci.log")["causes"] if one["verdict"] == "yes"}
+    for form, title in (("text", "plugin-missing: {}: the"), ("markdown", "| {}: the")):
+        out = " ".join(doctor(folder, "--format", form, "ci.log").split())
+        assert title.format("acme/demo 1.4.2, acme/netbox 3.9.1") in out
+        assert out.count(evidence[:60]) == 1
+
+
 def test_a_version_is_that_of_its_root_and_a_fix_names_the_providers_of_its_roots(made: Any, doctor: Any) -> None:
     folder = made(
         SampleIncident("", ("none",), (lock_file(replace(DEMO, unpacked=(), packed=(OTHER,)), NETBOX_ELSEWHERE),))

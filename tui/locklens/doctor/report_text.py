@@ -123,8 +123,17 @@ def _title_of(group: Sequence[Cause]) -> str:
     return cause_title(replace(group[0], subject=listing(subjects, _SUBJECTS_NAMED)))
 
 
+def _said_once(causes: Sequence[Cause]) -> list[Cause]:
+    """Return causes with those as one of which the same is said, in the order of the first of each."""
+    groups: dict[Cause, list[str]] = {}
+    for cause in causes:
+        groups.setdefault(replace(cause, subject="", provider="", roots=()), []).append(cause.subject)
+    found = ((cause, list(filter(None, subjects))) for cause, subjects in groups.items())
+    return [replace(cause, subject=listing(subjects, _SUBJECTS_NAMED)) for cause, subjects in found]
+
+
 _SUBJECTS_NAMED = 20
-"""The most providers that the verdict names for what they have in common."""
+"""The most providers that are named for what they have in common."""
 
 
 def _is_explained(cause: Cause, certain: Sequence[Cause]) -> bool:
@@ -312,7 +321,7 @@ def _lines(diagnosis: Diagnosis, *, lists_all: bool) -> Iterator[Line | str]:
         if (causes := diagnosis.with_verdict(*verdicts)) and verdicts[0] not in named:
             yield ""
             yield line(Span(title, role))
-            for cause in causes:
+            for cause in _said_once(causes):
                 yield from _cause(cause)
     if any(diagnosis.with_verdict(verdict) for verdict in named):
         yield ""
@@ -471,7 +480,7 @@ def _markdown_lines(diagnosis: Diagnosis, *, lists_all: bool) -> Iterator[str]:
         yield ""
         yield "| cause | verdict | evidence | needed |"
         yield "|---|---|---|---|"
-        yield from map(_row, listed)
+        yield from map(_row, _said_once(listed))
     if any(diagnosis.with_verdict(verdict) for verdict in named):
         yield ""
     for verdict in named:
