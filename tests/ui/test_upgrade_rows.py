@@ -649,7 +649,9 @@ def test_a_locked_version_of_a_key_that_is_not_pinned_is_looked_up_and_named() -
         of = UpgradeSelection(terms=terms).with_offers(CandidateTable((CURRENT,)))
         assert [str(one.version) for one in of.unknown_releases([CURRENT])] == (["1.0.0"] if is_looked_up else [])
         assert rows(of.with_known([known(CURRENT, "1.0.0", ALICE)]))[1].note.text == ""
-        note = rows(of.with_known([known(CURRENT, "1.0.0", MALLORY)]))[1].note.text
+        other = of.with_known([known(CURRENT, "1.0.0", MALLORY)])
+        assert not blockers(other, CURRENT), "what is locked is no newer version that is held back"
+        note = rows(other)[1].note.text
         assert note.startswith(f"the locked 1.0.0 is signed by {MALLORY.fingerprint}; ") == is_looked_up
 
 

@@ -200,8 +200,9 @@ def blockers(selection: UpgradeSelection, offer: UpgradeCandidates) -> tuple[Blo
     """Return the reasons against the newest version of a provider, and against the signer of the recommended one."""
     recommended, newest = selection.recommendation(offer).suggested, offer.choice(offer.newest)
     blocking = []
-    reached = recommended.version if recommended is not None else offer.locked
-    if newest is not None and is_beyond(newest.version, reached):
+    if newest is not None and not is_beyond(newest.version, recommended.version if recommended else offer.locked):
+        newest = None
+    if newest is not None:
         blocking += [blocker for hold in newest.holds for blocker in _of_hold(hold)]
         if not selection.terms.allows(offer, newest):
             blocking.append(Blocker(BlockerKind.ALLOW_LIST, NOT_ALLOWED))
