@@ -345,6 +345,17 @@ def test_what_is_safe_moves_and_nothing_else(upgrade: Run, top: Path) -> None:
     assert upgrade("--safe", "--root", "a")[:2] == (0, "nothing was changed\n")
 
 
+def test_what_some_roots_alone_hold_back_is_counted_once(upgrade: Run, top: Path) -> None:
+    shutil.copytree(top / "a", top / "b")
+    main = top / "b/main.tf"
+    main.write_text(main.read_text().replace('"~> 1.0"', '"1.0.0"'))
+    words = ("--safe", "--root", "a", "--root", "b", "--dry-run")
+    assert "note: 3 providers are held back (1 in some roots alone): --list" in upgrade(*words)[2]
+    for path in (top / "a/main.tf", main):
+        path.write_text(path.read_text().replace('"acme/pinned"\n      version = "1.0.0"', '"acme/pinned"'))
+    assert "note: 1 provider is held back in some roots alone: --list" in upgrade(*words, "--ignore-cooldown")[2]
+
+
 def test_named_providers_are_listed_and_moved_alone(upgrade: Run, top: Path) -> None:
     found = document(upgrade, "acme/other", "pinned", "--root", "a")
     assert [one["provider"].rpartition("/")[2] for one in found["candidates"]] == ["other", "pinned"]

@@ -195,7 +195,8 @@ def _waiting_words(selection: UpgradeSelection, *, is_named: bool) -> str:
     held = 0 if is_named else counts.held + counts.partly
     need = f"{counted(counts.undecided, 'provider needs', 'providers need')} a decision" if counts.undecided else ""
     number = str(held) if need else counted(held, "provider")
-    partly = f" ({counts.partly} in some roots alone)" if counts.partly else ""
+    some = f"({counts.partly} in some roots alone)" if counts.held else "in some roots alone"
+    partly = f" {some}" if counts.partly else ""
     waiting = f"{number} {'is' if held == 1 else 'are'} held back{partly}" if held else ""
     return ", ".join(filter(None, (need, waiting)))
 
