@@ -261,7 +261,7 @@ def test_a_provider_that_is_not_locked_yet_is_added_where_it_is_named(top: Path)
         ),
         (
             ("tls=4.3.0-rc1",),
-            '4.3.0-rc1 is a pre-release, which only an exact constraint selects; hint: write "4.3.0-rc1"',
+            '4.3.0-rc1 is a pre-release, which only an exact constraint selects; hint: edit it by hand: "4.3.0-rc1"',
         ),
         (("tls", "aws=9.0.0"), "version 9.0.0 is not offered"),
         (("random",), "name that with --test-directory; else locklens prune hashicorp/random removes it"),
@@ -628,6 +628,7 @@ def test_a_pre_release_takes_an_exact_pin(top: Path) -> None:
     lay(top, TWO)
     plan = planned(top, Shelf(OFFERED), "aws=6.1.0-beta1", edits_constraints=True)
     assert "6.1.0-beta1 is a pre-release, which only an exact constraint selects" in failures(plan)[0]
+    assert plan.failures[0].hint == 'edit it by hand: "6.1.0-beta1" as the constraint', "--edit-constraints does not"
     lay(top, {"main.tf": requiring(aws="5.1.0")})
     plan = planned(top, Shelf(OFFERED), "aws=6.1.0-beta1", edits_constraints=True)
     assert plan.changes[0].edits[0].new == "6.1.0-beta1"

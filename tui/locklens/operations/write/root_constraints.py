@@ -56,7 +56,7 @@ class RootConstraints:
         requirements = self._root.requirements(address)
         if version.prerelease and not any(term.is_pin for term in combined(requirements).terms):
             words = f"{version} is a pre-release, which only an exact constraint selects"
-            raise ConfigurationError(words, hint=f'write "{version}" as the constraint')
+            raise ConfigurationError(words, hint=f'edit it by hand: "{version}" as the constraint')
         fetched = data_folder(self._draft.disk, self._root.path, os.environ)
         originals: dict[str, bytes] = {}
         planned: dict[str, bytes] = {}
