@@ -342,6 +342,17 @@ def test_equal_roots_of_which_any_may_have_moved_are_counted(repo: Path) -> None
     )
 
 
+def test_of_equal_roots_the_one_with_the_most_alike_name_is_named(repo: Path) -> None:
+    files: dict[str, str | None] = {}
+    for name in ("api", "net", "web"):
+        files |= {f"live/{name}/{LOCK_FILE}": lock("a"), f"live/{name}/main.tf": "# a\n"}
+    base = commit(repo, files)
+    expected = {"live/pay-api": "live/api??", "live/front-web": "live/web??", "live/network": "live/net??"}
+    for new, old in expected.items():
+        git(repo, "mv", old.rstrip("?"), new)
+    assert moves(repo, base) == expected
+
+
 def test_of_a_thousand_moved_roots_each_has_its_old_folder(repo: Path) -> None:
     """All lock files are equal, and their order by name is another one."""
     roots = range(1000)

@@ -18,7 +18,7 @@ from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
 from locklens.project.tree import EntryKind, Tree, WorkTree, folder_of, name_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
 _LIKENESS = 0.5
 """Share of equal lines from which on two files are taken for one that moved, as git does."""
@@ -207,7 +207,8 @@ def _pair(candidates: Iterable[tuple[str, str]], old: _OneSided, new: _OneSided,
 
     The more alike configurations are better, then the more alike other files. Of roots that these do not tell apart,
     one with the same entries is, and with the same comments, then the more alike names of folders. Lock files that are
-    only alike are better evidence than a name only where no configuration is known: they are what is compared.
+    only alike are better evidence than a name only where no configuration is known: they are what is compared. The last
+    of what is compared, alike lock files and names with the same letters, is no evidence: it makes the better guess.
     """
     pairs = sorted(candidates)
     is_compared = len(pairs) <= _MAX_COMPARED
@@ -221,14 +222,14 @@ def _pair(candidates: Iterable[tuple[str, str]], old: _OneSided, new: _OneSided,
     for (before, after), level in levels.items():
         rivals.setdefault((after, level), set()).add((old.configurations[before], old.files.get(before)))
 
-    def evidence(pair: tuple[str, str]) -> tuple[tuple[float, float], float, int, float]:
+    def evidence(pair: tuple[str, str]) -> tuple[tuple[float, float], float, int, tuple[float, int]]:
         before, after = pair
         locked = _likeness(old.entries[before], new.entries[after]) if is_compared else 0.0
         is_known = bool(old.configurations[before] and new.configurations[after])
         agreed = locked if not is_known else float(locked == 1 and len(rivals[after, levels[pair]]) == 1)
         if agreed == 1 or not is_compared:
             agreed += old.locks[before] == new.locks[after]
-        return levels[pair], agreed, _common_names(before, after), locked
+        return levels[pair], agreed, _common_names(before, after), (locked, _common_characters(before, after))
 
     ranked = sorted(((evidence(pair), pair) for pair in pairs), key=itemgetter(0), reverse=True)
     for _, alike in groupby(ranked, key=lambda one: one[0][:-1]):
@@ -291,7 +292,12 @@ def _common_names(first: str, second: str) -> int:
     return 2 * ends + _common_prefix(one, two)
 
 
-def _common_prefix(one: list[str], two: list[str]) -> int:
+def _common_characters(one: str, two: str) -> int:
+    """The numbers of characters that two paths share at their beginnings and at their ends."""
+    return _common_prefix(one, two) + _common_prefix(one[::-1], two[::-1])
+
+
+def _common_prefix(one: Sequence[str], two: Sequence[str]) -> int:
     count = 0
     for mine, other in zip(one, two, strict=False):
         if mine != other:
