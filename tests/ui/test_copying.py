@@ -155,6 +155,27 @@ async def test_the_whole_review_is_copied_as_the_report_and_a_section_as_its_par
         assert "infra/prod" in section[0]
 
 
+async def test_where_no_row_has_a_change_the_whole_review_is_copied(samples: Samples, running: Running) -> None:
+    moved = replace(samples.root("live"), renamed_from="dev")
+    for review in (samples.review(moved), samples.review()):
+        async with running(review) as on:
+            await on.press("G", "y")
+            assert "Markdown of the whole review" in on.text
+            assert unquoted(on.app.clipboard) == markdown.render(review).strip().replace("'", "’")
+            assert ("- `live` (moved from `dev`)" in on.app.clipboard) == bool(review.roots)
+
+
+async def test_a_section_counts_its_changes_as_their_markdown_does(samples: Samples, running: Running) -> None:
+    first = samples.change("acme/one")
+    changes = (first, replace(first, id="another variant"))
+    roots = [samples.root(path, [change]) for path, change in zip("ab", changes, strict=True)]
+    async with running(samples.review(*roots)) as on:
+        await on.press("g", "y")
+        assert "Markdown of its 2 changes" in on.text
+        await on.press("j", "enter")
+        assert unquoted(on.app.clipboard).count("\n- ") == 1, "after the one that it begins with"
+
+
 async def test_a_section_without_a_change_copies_its_findings(samples: Samples, running: Running) -> None:
     own = (samples.finding("LK006", Severity.BLOCK, "a's one"), samples.finding("LK006", Severity.BLOCK, "b is"))
     async with running(samples.review(samples.root("infra", findings=own))) as on:

@@ -24,6 +24,7 @@ from locklens.ui.review.actions import (
     copy_choices,
     examined_node,
     formatting,
+    is_of_report,
     merging,
     no_root_words,
     pruning,
@@ -171,8 +172,8 @@ class ReviewScreen(RowActionsScreen):
 
     @property
     def has_copy(self) -> bool:
-        """True if the row or, of a section, the rows below it can be copied."""
-        return super().has_copy or (self.node is not None and self.node.kind is NodeKind.SECTION)
+        """True if the row or, of a section, the rows below it can be copied, or the whole report."""
+        return super().has_copy or (self.review is not None and is_of_report(self.node))
 
     def refusal_of(self, action: str) -> str:
         """Return why an action does nothing now; marking again what was unmarked writes nothing to the files."""

@@ -190,8 +190,8 @@ _MAX_HASHES = 100
 
 def copy_choices(node: Node | None, review: Review | None = None, fail_on: str | None = None) -> tuple[CopyChoice, ...]:
     """The texts that can be copied of a row; only Markdown, which is the report's, has names of roots and files."""
-    if node is not None and node.kind is NodeKind.SECTION:
-        return _section_choices(node, review, fail_on)
+    if is_of_report(node):
+        return _report_choices(node, review, fail_on)
     if node is None or not node_copied(node):
         return ()
     row = CopyChoice("row", node_copied(node))
@@ -213,14 +213,19 @@ def copy_choices(node: Node | None, review: Review | None = None, fail_on: str |
     return tuple(dict.fromkeys(texts))
 
 
-def _section_choices(node: Node, review: Review | None, fail_on: str | None) -> tuple[CopyChoice, ...]:
+def is_of_report(node: Node | None) -> bool:
+    """True for a row of which the whole report is offered, and for None: no row is listed."""
+    return node is None or node.kind in {NodeKind.SECTION, NodeKind.NOTE}
+
+
+def _report_choices(node: Node | None, review: Review | None, fail_on: str | None) -> tuple[CopyChoice, ...]:
     whole = []
-    if review is not None and (review.changes or any(root.findings for root in review.roots)):
+    if review is not None:
         report = quoted_markdown(render_report("review", "markdown", review, fail_on=fail_on))
         whole = [CopyChoice("whole review", report, "Markdown of the whole review")]
-    changes = sum(child.change is not None for child in node.children)
-    findings = sum(child.finding is not None for child in node.children)
-    if not changes and not findings:
+    changes = len({subject.change.id for subject in node.subjects}) if node is not None else 0
+    findings = sum(child.finding is not None for child in node.children) if node is not None else 0
+    if node is None or not changes + findings:
         return tuple(whole)
     parts = ((changes, "change"), (findings, "finding"))
     words = " and ".join(counted(number, noun) for number, noun in parts if number)
