@@ -82,7 +82,8 @@ def test_one_change_is_the_same_from_every_side(repo: Path) -> None:
     assert seen(files(repo, f"HEAD:{LOCK}", "-", config=ROOT, stdin=lambda: NEW)) == expected
     git(repo, "add", "-A")
     assert seen(open_git(repo, Base(is_staged=True))) == expected
-    assert seen(files(repo, f"HEAD:{LOCK}", f":{LOCK}")) == expected
+    for index in (f":{LOCK}", f":0:{LOCK}", f":0:./{LOCK}"):
+        assert seen(files(repo, f"HEAD:{LOCK}", index)) == expected
     git(repo, "checkout", "-qb", "feature")
     commit(repo, {})
     assert seen(open_git(repo, Base("HEAD~1"))) == expected

@@ -198,6 +198,7 @@ class _Opener:
             repository = self.repository = self.repository or Repository.discover(self._cwd)
         except NoRepositoryError as error:
             raise ConfigurationError("no such file", path=name, hint=f"as a revision: {error}") from error
+        path = path if revision else path.removeprefix("0:")  # git's name of the index, where nothing is in conflict
         if path.startswith(("./", "../")):
             below = path_below_top(os.path.realpath(repository.top), os.path.realpath(self._cwd))
             path = f"{below}/{path}" if below else path
