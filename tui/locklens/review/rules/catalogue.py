@@ -474,8 +474,8 @@ _ALL = (
         "another one.",
         "Run `terraform providers`: the error names the problem.",
         "Git conflict: `locklens merge --root DIR` (M on Review, with the branch checked out) merges by block. Any "
-        "other error: correct the named line, or restore the file with `git checkout`. Then run `init` with the tool "
-        "of the root.",
+        "other error: correct the named line, or restore the file (R there, or `git checkout`). Then run `init` with "
+        "the tool of the root.",
         cases={
             "old side": RuleWording(
                 "Old side of the lock file cannot be read: not all changes are known",
