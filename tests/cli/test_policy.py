@@ -271,6 +271,7 @@ def test_one_of_the_keys_is_pinned_alone_and_an_expired_one_is_told(
     assert (status, told.count(" expired on ")) == (0, 1), err
     other = publisher("acme-new-owner").key
     assert f"{other.fingerprint}: {other.user_id}, signs acme/demo 1.0.0" in told
+    assert re.search(r"pinned to \w{40}, \w{40}\b", told), "any of them may sign"
     for text in ("40", other.fingerprint[-16:], "Z" * 40):
         assert "invalid fingerprint" in run("keys", "trust", "acme", "--key", text)[2]
     status, _, err = run("keys", "trust", "acme", "--key", "A" * 40, "--no-cache")

@@ -398,7 +398,7 @@ def _shown_severities(policy: Policy, key: str, usual: Mapping[str, str]) -> Ite
 
 def _shown_pins(policy: Policy, key: str, _: Mapping[str, str]) -> Iterator[ShownValue]:
     for pin in policy.trust:
-        yield ShownValue(f"{key}.{pin.name}", list(pin.keys), " and ".join(pin.keys), entry=pin)
+        yield ShownValue(f"{key}.{pin.name}", list(pin.keys), ", ".join(pin.keys), entry=pin)
 
 
 def _shown_acceptances(policy: Policy, key: str, _: Mapping[str, str]) -> Iterator[ShownValue]:

@@ -124,7 +124,7 @@ class TrustKeys(FileOperation, frozen=True):
         pin = replace(self.seen.covering, keys=self.seen.chosen(self.named), by=decided.by, on=decided.on)
         pin = replace(pin, why=decided.reason, review_by=decided.until)
         draft.put_policy(with_pin(draft.data, pin))
-        draft.describe_policy(pin.name, f"pinned to {' and '.join(pin.keys)}")
+        draft.describe_policy(pin.name, f"pinned to {', '.join(pin.keys)}")
         for key in self.seen.keys:
             if key.fingerprint in pin.keys:
                 line = f"{key.fingerprint}: {key.name}, signs {listing(key.releases)}"
@@ -176,7 +176,7 @@ class DropPin(FileOperation, frozen=True):
 
 def _pin_in_words(pin: Pin) -> str:
     """The keys of a pin, who decided it, until when, and why."""
-    return "; ".join(filter(None, (" and ".join(pin.keys), pin.decision, pin.why)))
+    return "; ".join(filter(None, (", ".join(pin.keys), pin.decision, pin.why)))
 
 
 def _start_words(top: Path) -> list[str]:
