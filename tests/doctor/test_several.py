@@ -22,6 +22,7 @@ from locklens.demo.cases import requires, sample_entry
 from locklens.demo.incidents import SampleIncident, boxed_log, sample_incidents
 from locklens.doctor.model import CauseVerdict
 from locklens.project.clifiles import this_platform
+from locklens.project.git.process import GitCommand
 from locklens.text import listing
 
 DEMO, NETBOX = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
@@ -333,6 +334,28 @@ def equal(made: Any) -> Path:
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "roots with equal entries")
     return folder
+
+
+def test_git_is_not_asked_for_each_root_that_a_commit_lacks(
+    equal: Path, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answer = list[str](), GitCommand.answer
+
+    def noted(self: GitCommand, command: str, *words: str, **options: Any) -> bytes:
+        asked.append(command)
+        return answer(self, command, *words, **options)
+
+    monkeypatch.setattr(GitCommand, "answer", noted)
+    (equal / "ci.log").write_text(boxed_log(MISMATCH), "utf-8")
+    doctor(equal, "ci.log")
+    before = asked.count("ls-tree")
+    for number in range(9):
+        shutil.copytree(equal / "live/prod", equal / f"live/x{number}")
+    git(equal, "add", ".")
+    git(equal, "commit", "-qm", "more roots")
+    asked.clear()
+    assert len(doctor(equal, "ci.log")["errors"][0]["roots"]) == 12
+    assert asked.count("ls-tree") <= before + 2
 
 
 def test_a_fix_is_of_the_roots_that_are_named(equal: Path, doctor: Any) -> None:

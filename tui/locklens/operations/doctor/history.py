@@ -13,6 +13,7 @@ from locklens.doctor.model import Onset
 from locklens.hashes import count_by_scheme, packages_of
 from locklens.lockfile import LockFile, pinned
 from locklens.lockfile.parse import parse
+from locklens.project import LOCK_FILE
 from locklens.project.lock_history import PAST_COMMITS, LockCommits, ancestors, walked
 from locklens.text import clauses
 
@@ -105,7 +106,7 @@ class LockHistory:
     def _entry_in(self, commit: str, lock_path: str, address: ProviderAddress) -> LockEntry | None:
         """Return the entry of a provider in a commit's lock file; None without one."""
         data = self._repository.show(commit, lock_path)
-        return parse(data, lock_path).entry(address) if data is not None and str(address).encode() in data else None
+        return _entry_of(data, address) if data is not None else None
 
     def shared(
         self, lock_path: str, past: tuple[PastEntry, ...], others: Sequence[str]
@@ -129,12 +130,22 @@ class LockHistory:
             found[number] = replace(state, last=last)
             held.update(dict.fromkeys((state.commit, last), state.entry))
         paths = {path: self._commits.known_paths(path) for path in others}
+        known = [*dict.fromkeys(one for those in paths.values() for one in those)]
+        having = {commit: self._paths_with(commit, known, entry) for commit, entry in held.items()}
         return tuple(found), {
-            path: frozenset(
-                commit for commit, entry in held.items() if any(self._has(commit, one, entry) for one in known)
-            )
-            for path, known in paths.items()
+            path: frozenset(commit for commit, those in having.items() if those.intersection(paths[path]))
+            for path in others
         }
+
+    def _paths_with(self, commit: str, paths: Sequence[str], entry: LockEntry) -> frozenset[str]:
+        """Return those of some lock files that have an entry with the same version and hashes in a commit.
+
+        Equal files, as those of equal roots are, are read once.
+        """
+        files = {path: file.object_id for path, file in self._repository.files_at(commit, paths).items()}
+        self._repository.prefetch(files.values())
+        locked = {one: _entry_of(self._repository.blob(one), entry.address) for one in {*files.values()}}
+        return frozenset(path for path, one in files.items() if pinned(locked[one]) == pinned(entry))
 
     def _has(self, commit: str, lock_path: str, entry: LockEntry) -> bool:
         """True if a lock file has an entry with the same version and hashes in a commit."""
@@ -475,6 +486,11 @@ class LockHistory:
         is_merge = self._repository.commit(maker.commit).parents > 1
         what = "merged" if is_merge else _change(before, maker.lock.entry(now.address) or now)
         return f"{what} by {self._commit_words(maker)}"
+
+
+def _entry_of(data: bytes, address: ProviderAddress) -> LockEntry | None:
+    """Return the entry of a provider in the bytes of a lock file; None without one."""
+    return parse(data, LOCK_FILE).entry(address) if str(address).encode() in data else None
 
 
 def _selected(entry: LockEntry | None) -> object:

@@ -22,7 +22,7 @@ from locklens.project.git.process import GitCommand, first_complaint
 from locklens.project.tree import is_on_disk, name_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from locklens.project.git.fetch import FetchedRequest
@@ -350,19 +350,19 @@ class Repository:
         if not can_be_asked(name):
             raise RepositoryError("a path with a line break or NUL cannot be read through git")
         found = self._object(name)
-        if not found.kind and self._names(revision, path):
+        if not found.kind and self.files_at(revision, [path]):
             raise UnreadableObjectError(f"{path} of {revision[:12]} is not in this clone")
         return found.data if found.kind == "blob" else None
 
-    def _names(self, revision: str, path: str) -> bool:
-        """True if the trees of a revision have a path that is not a submodule, whether or not its object is there.
+    def files_at(self, revision: str, paths: Sequence[str]) -> dict[str, listings.TreeFile]:
+        """Return the files and links of a revision among some paths, whether or not their objects are there.
 
         Raises:
             UnreadableObjectError: One of the trees is missing or damaged.
         """
-        listed = self._command.answer("ls-tree", "-z", "--full-tree", "--end-of-options", revision, "--", path)
+        listed = self._command.answer("ls-tree", "-z", "--full-tree", "--end-of-options", revision, "--", *paths)
         named = listings.parse_tree(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
-        return any(not file.is_submodule for file in named.values())
+        return {path: file for path, file in named.items() if not file.is_submodule}
 
     def _commit(self, name: str) -> str | None:
         """Return the full id of a commit by any name of it, or None.
