@@ -976,6 +976,7 @@ def test_a_package_that_was_installed_after_the_log_is_not_missing(made: Any, do
     document = doctor(folder, "ci.log")
     assert document["state"] == "fixed"
     assert "was installed on this machine later than the log" in document["fixed"]
+    assert document["fixed"].endswith(" (on another machine, init has to run there)")
     place = folder / "live/prod/.terraform/providers" / ADDRESS / "1.4.2/linux_amd64"
     for moment in (place.stat().st_mtime + 0.001, place.stat().st_mtime + 3600):
         os.utime(folder / "ci.log", (moment, moment))
@@ -1045,6 +1046,12 @@ def test_packages_are_installed_together_with_the_modules_that_are_called(made: 
     "[Pipeline] sh",
     "section_start:1764453660:step_script",
     "Finished: FAILURE",
+    "[Container] 2026/11/30 22:01:02.123999 Running command terraform plan",
+    "Ran Plan for dir: `live/prod` workspace: `default`",
+    "CircleCI received exit code 1",
+    "Build setup 3s",
+    "user command error: The plugin failed: exit status 1",
+    "Error: Process completed with exit code 1.",
 ])  # fmt: skip
 def test_what_is_installed_here_does_not_end_the_error_of_a_ci_system(mark: str, made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["plugin-missing"])

@@ -199,7 +199,7 @@ def boxed_log(*messages: tuple[str, ...]) -> str:
             lines += ["│ "] if number else []
             lines += [f"│ {line}" for line in wrap(paragraph, 76, break_on_hyphens=False, break_long_words=False)]
         lines.append("╵")
-    return "\n".join((*lines, "Error: Process completed with exit code 1.", ""))
+    return "\n".join((*lines, ""))
 
 
 def _failed(reason: str, provider: str = "acme/demo", version: str = "1.4.2") -> tuple[str, ...]:

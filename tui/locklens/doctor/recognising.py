@@ -136,9 +136,9 @@ _DEFAULT_HOSTS = frozenset(tool.default_host for tool in DIALECTS.values())
 _BEGINS_RUN = re.compile(r"^Initializing (?:the backend|provider plugins|modules)")
 _ENDS_STEP = re.compile(
     r"^(?:##\[\w{1,20}\]|script returned exit code|\[Pipeline\]|ERROR: Job failed|Process completed with exit code"
-    r"|(?:Terraform|OpenTofu) has been successfully initialized!)"
+    r"|\[Container\] \d{4}/|(?:Terraform|OpenTofu) has been successfully initialized!|[\]})][\]}),; ]*$)"
 )
-"""What CI systems write behind the output of a step that failed, and the tools behind their warnings."""
+"""What CI systems write behind the output of a failed step, the tools behind their warnings, and lists of lines."""
 _SHELL = re.compile(
     r"^(?:[$+#>%]{1,3} ?|[^\"'=]{1,80}[$#%>❯] |(?:##\[\w{1,20}\])?Run |.{0,80}?\b(?:RUN|cmd:|command:) )(?![\d=~])"
 )

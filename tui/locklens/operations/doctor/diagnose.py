@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
-from locklens.doctor.arrivals import awaits_init, filled_words
+from locklens.doctor.arrivals import awaits_init, filled_words, installed_words
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import not_offered_for
 from locklens.doctor.cleaning import MOST_BYTES, MOST_LINES
@@ -145,8 +145,8 @@ def _diagnosed(
     outcomes = outcomes_of(finder, subjects, known, rules, is_of_log=request.log is not None)
     is_fixed = bool(outcomes) and all(one.over for one in outcomes)
     fixed = "; ".join(dict.fromkeys(one.over for one in outcomes)) if is_fixed else ""
-    if is_fixed and read.is_relayed:
-        fixed = _until_pushed(fixed, checkout, outcomes)
+    if is_fixed and request.log is not None:
+        fixed = _until_pushed(fixed, checkout, outcomes, is_relayed=read.is_relayed)
     notes += [*examiner.notes, *dict.fromkeys(filter(None, notes_of(finder, checkout, outcomes, is_fixed=is_fixed)))]
     if examiner.copies.is_cut:
         notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
@@ -410,11 +410,14 @@ def _examined_words(affected: Sequence[Affected], has_several: Several, *, is_of
     return " ".join(filter(None, (what, has_several.subject((), roots))))
 
 
-def _until_pushed(fixed: str, checkout: Checkout, outcomes: Sequence[Outcome]) -> str:
-    """Return what has changed, with the files that another machine, whose log it is, has by the next commit alone.
+def _until_pushed(fixed: str, checkout: Checkout, outcomes: Sequence[Outcome], *, is_relayed: bool) -> str:
+    """Return what has changed, with what another machine, whose log it is or may be, gets otherwise.
 
-    A mirror that was filled serves both; what `init` installs is nothing to commit.
+    That is the next commit, if it is a job's log (`is_relayed`), and an `init` of its own. A mirror serves both.
     """
+    if not is_relayed:
+        is_installed = any(one.over == installed_words(one.x) for one in outcomes)
+        return f"{fixed} (on another machine, init has to run there)" if is_installed else fixed
     changed = [one.x for one in outcomes if one.over != filled_words(one.x)]
     read = (path for x in changed for path in (x.lock.path, *x.configuration.files))
     files = checkout.uncommitted(path for path in read if ".terraform/" not in path)
