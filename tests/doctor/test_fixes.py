@@ -1935,7 +1935,7 @@ def test_what_is_installed_in_one_root_is_not_said_of_each_that_a_log_fits(
     (fix,) = [one for one in document["remedies"] if one["id"] == "reinstall"]
     assert fix["note"] == "ROOT stands for the root that failed, which the log does not tell"
     out = doctor(elsewhere_installed, "real.log", "--format", "text")
-    assert "in live/qa, live/prod: Install the locked package\n" in out
+    assert "Install the locked package: in live/qa, live/prod\n" in out
 
 
 def test_what_nothing_requires_stops_no_init_where_its_registry_has_it_no_longer(made: Any, doctor: Any) -> None:

@@ -323,8 +323,8 @@ def test_one_message_in_several_runs_is_judged_in_each_root_and_fixed_in_all(top
     document = doctor(top, "ci.log")
     assert document["next"] == "terraform -chdir=newer init && terraform -chdir=twin init"
     out = doctor(top, "--format", "text", "ci.log")
-    assert "  in newer: Run init again\n" in out
-    assert "  in twin: Run init again\n" in out
+    assert "  Run init again: in newer\n" in out
+    assert "  Run init again: in twin\n" in out
     assert re.search(r"^LOCKED +in newer, twin: not committed yet", out, re.MULTILINE)
 
 

@@ -73,7 +73,7 @@ def test_what_the_log_does_not_tell_is_said_of_each_root(several: Path, doctor: 
     assert "or in hash: the platform is not covered. [LIKELY]" in out
     assert "LOCKED in ver: since commit" in out
     assert '"add the root ver"' in out
-    assert "in hash: Add the hashes of" in out
+    assert re.search(r"Add the hashes of [^$]+: in hash ", out)
     assert "in ver, ver2: Copy the block of acme/demo 1.4.2 at con/.terraform.lock.hcl:" in out
     named = doctor(several, "--format", "text", "ci.log", "--", "hash")
     assert "In " not in named.partition("VERDICT")[2].partition("CAUSES")[0]
@@ -258,7 +258,7 @@ def test_each_provider_has_its_verdict(several: Path, doctor: Any) -> None:
     blame = [note for note in document["run"]["notes"] if note.startswith("blame of the lock file: acme/")]
     assert len(blame) == len(set(blame)) == 5
     assert document["facts"]["root"] is None
-    assert "acme/netbox 3.9.1 in ver2: Add the hashes of" in out
+    assert re.search(r"Add the hashes of [^$]+: acme/netbox 3.9.1 in ver2 1 root", out)
 
 
 def test_no_command_is_offered_twice(several: Path, doctor: Any) -> None:
@@ -805,7 +805,7 @@ def test_one_command_for_two_providers_names_and_counts_both(made: Any, doctor: 
     (fix,) = doctor(folder, "ci.log")["remedies"]
     assert (fix["id"], fix["roots"]) == ("retry", 2)
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
-    assert "acme/demo 1.4.2, acme/netbox 3.9.1 in live/prod, live/qa: Try again" in out
+    assert "Try again: acme/demo 1.4.2, acme/netbox 3.9.1 in live/prod, live/qa" in out
 
 
 def test_a_fix_names_its_provider_where_several_fail(made: Any, doctor: Any) -> None:
@@ -822,7 +822,7 @@ def test_a_fix_names_its_provider_where_several_fail(made: Any, doctor: Any) -> 
     log = boxed_log(*(("Failed to install provider", words.format(*one)) for one in releases))
     (folder / "ci.log").write_text(log.replace("on linux_amd64\n", f"on {this_platform()}\n"), "utf-8")
     out = " ".join(doctor(folder, "--format", "text", "ci.log").split())
-    assert out.count("Restore the entry of commit") == out.count("acme/netbox 3.9.1: Restore the entry of commit") == 1
+    assert re.findall(r"Restore the entry of commit \w{12}: (\S+ \S+)", out) == ["acme/netbox 3.9.1"]
 
 
 @pytest.mark.parametrize(("status", "words"), [

@@ -363,8 +363,8 @@ def is_forbidden(variable: str) -> bool:
 
 
 def remedy_title(remedy: Remedy) -> str:
-    """Return what a remedy does in words, with its provider and roots where there are several."""
-    return f"{remedy.subject}: {remedy.title}" if remedy.subject else remedy.title
+    """Return what a remedy does in words, then its provider and roots where there are several."""
+    return f"{remedy.title}: {remedy.subject}" if remedy.subject else remedy.title
 
 
 def cause_title(cause: Cause) -> str:
