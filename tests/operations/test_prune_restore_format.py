@@ -251,7 +251,7 @@ def test_restore_names_the_lock_file_of_a_root_that_may_have_moved(top: Path) ->
     assert hint() == "delete the file to go back to no lock file, or name another revision with --from"
     (top / ".terraform.lock.hcl").unlink()
     assert hint() == (
-        "HEAD has .terraform.lock.hcl, not on disk any more: if the root was moved, git show HEAD:PATH prints its entries"
+        "HEAD has .terraform.lock.hcl, not on disk any more: if the root was moved, name its file with --from HEAD:PATH"
     )
     for path in top.glob("*.tf"):
         path.rename(top / "moved" / path.name)
@@ -296,6 +296,13 @@ def test_restore_takes_no_entry_of_one_of_several_folders_that_a_moved_root_may_
         assert "neither files nor names tell which was of this root" in failure.sentence
         assert "alpha/.terraform.lock.hcl" in failure.sentence
         assert "beta/.terraform.lock.hcl" in failure.sentence
+    plan = restore(Scope(top, ("yankee",)), ["aws"], "HEAD~2:alpha/.terraform.lock.hcl")
+    (written,) = plan.proposal.files
+    assert (written.path, written.new) == ("yankee/.terraform.lock.hcl", lock(entry("aws", "1.0.0")))
+    assert restore(Scope(top / "zulu"), ["aws"], "HEAD~2:../beta/.terraform.lock.hcl").proposal.files
+    for roots, path in (("yankee", "zulu"), "alpha/.terraform.lock.hcl"), (("yankee",), "alpha"):
+        with pytest.raises(ConfigurationError):
+            restore(Scope(top, roots), ["aws"], f"HEAD~2:{path}")
     plan = restore(Scope(top, ("yankee", "zulu")), ["aws"], "HEAD~1")
     assert (len(plan.proposal.files), plan.failures) == (2, ())
 

@@ -261,6 +261,11 @@ class Affected(Struct, frozen=True):
         x = self.examined
         return shell_words([*x.shell.git, "check-ignore", "-v", "--no-index", "--", x.lock.path])
 
+    def restoring(self, commit: str, **details: tuple[str, ...]) -> RemedyWrite:
+        """Return a write that restores entries of a commit; for one root that was moved, it names the file."""
+        path = self.examined.history.paths.get(commit, "") if len(self.roots) == 1 else ""
+        return self.write("restore", revision=commit, path=path, **details)
+
     def write(self, command: str, **details: str | bool | tuple[str, ...]) -> RemedyWrite:
         """Return a write for the roots."""
         tool = self.examined.tool.name if self.examined.shell.names_tool else ""

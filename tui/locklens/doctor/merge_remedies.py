@@ -168,7 +168,8 @@ def _restored(one: Affected, clashes: Sequence[MergeConflict]) -> Remedy | None:
         commits.setdefault(before.commit, []).append(before.entry)
     host = x.tool.default_host
     named = {commit: [each.address.short(host) for each in entries] for commit, entries in commits.items()}
-    lines = [one.alone.line("restore", *names, "--from", commit[:12]) for commit, names in named.items()]
+    writes = [one.alone.restoring(commit, providers=tuple(names)) for commit, names in named.items()]
+    lines = [one.alone.line(*write.words) for write in writes]
     entries = [each for some in commits.values() for each in some]
     what = listing([f"{each.address.short(host)} {each.version}" for each in entries], 3)
     by = listing([f"commit {commit[:12]}" for commit in commits], 3)

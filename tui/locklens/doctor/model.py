@@ -255,6 +255,7 @@ class RemedyWrite(Struct, frozen=True):
         side: The side of a merge whose entries stand; "" where the merge needs none.
         platform: OS_ARCH.
         revision: Of git.
+        path: The path of the lock file in that revision, where the root has been moved since.
         accepts_republished: True to pass the option of that name.
         edits_constraints: The same of --edit-constraints.
         place: The folder to replace, absolute.
@@ -271,6 +272,7 @@ class RemedyWrite(Struct, frozen=True):
     side: str = ""
     platform: str = ""
     revision: str = ""
+    path: str = ""
     accepts_republished: bool = False
     edits_constraints: bool = False
     place: str = ""
@@ -284,7 +286,7 @@ class RemedyWrite(Struct, frozen=True):
         """The words of its command line, besides the roots and the tool; a merge is of all providers."""
         accepts = ("--accept-republished",) if self.accepts_republished else ()
         platform = ("--platform", self.platform) if self.platform else ()
-        revision = ("--from", self.revision[:12]) if self.revision else ()
+        revision = ("--from", f"{self.revision[:12]}:{self.path}".rstrip(":")) if self.revision else ()
         edits = ("--edit-constraints",) if self.edits_constraints else ()
         side = ("--prefer", self.side) if self.side else ()
         providers = self.providers if self.command != "merge" else ()

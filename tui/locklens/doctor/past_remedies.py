@@ -87,7 +87,8 @@ def restored(one: Affected, past: PastEntry, note: str = "", upgraded: str = "")
     for commit, part in parts:
         line = part.line("upgrade", upgraded) if upgraded else ""
         then = f"then {line} writes the hashes of that version" if line else ""
-        write, title = part.write("restore", revision=commit), f"Restore the entry of commit {commit[:12]}{which}"
+        title = f"Restore the entry of commit {commit[:12]}{which}"
+        write = part.restoring(commit)
         cost, words = _LOW if unsigned else _NONE, clauses(then, note)
         found = part.written("restore-entry", title, cost, 0, write, words, is_committed=is_committed)
         yield replace(found, is_partial=is_partial)

@@ -9,9 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
-from locklens.operations.comparison import USUAL_SIDES, Base, Comparison, Side, path_below_top, within
+from locklens.operations.comparison import USUAL_SIDES, Base, Comparison, Side, within
 from locklens.project import LOCK_FILE, RootEvidence
 from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree, conversions
+from locklens.project.revision_paths import path_below_top
 from locklens.project.root_search import find_roots, lock_paths
 from locklens.project.touched_roots import may_decide
 from locklens.project.tree import EmptyTree, Tree, WorkTree

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, NoRepositoryError
-from locklens.operations.comparison import Comparison, Side, path_below_top
+from locklens.operations.comparison import Comparison, Side
 from locklens.project import LOCK_FILE, RootPair
-from locklens.project.tree import MAX_FILE_BYTES, EmptyTree, FileSystem, OverlayTree, normalise
+from locklens.project.revision_paths import path_from_top, split_revision
+from locklens.project.tree import MAX_FILE_BYTES, EmptyTree, FileSystem, OverlayTree
 from locklens.text import reason_of, visible
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class _Opener:
         if name in _ABSENT:
             return _OpenedSide(Side("empty", "/dev/null", None, EmptyTree()), None, b"")
         place = os.path.join(self._cwd, name)  # noqa: PTH118
-        revision, path = _split_revision(name)
+        revision, path = split_revision(name)
         is_file = os.path.lexists(place)
         if revision is None:
             if not is_file:
@@ -199,10 +200,7 @@ class _Opener:
         except NoRepositoryError as error:
             raise ConfigurationError("no such file", path=name, hint=f"as a revision: {error}") from error
         path = path if revision else path.removeprefix("0:")  # git's name of the index, where nothing is in conflict
-        if path.startswith(("./", "../")):
-            below = path_below_top(os.path.realpath(repository.top), os.path.realpath(self._cwd))
-            path = f"{below}/{path}" if below else path
-        lock = normalise(path)
+        lock = path_from_top(path, repository.top, self._cwd)
         if lock is None:
             raise ConfigurationError("the path is outside of the repository", path=name)
         commit = repository.resolve(revision) if revision else None
@@ -212,20 +210,3 @@ class _Opener:
             where = f"revision {revision!r}" if revision else "the index"
             raise ConfigurationError(f"no such file in {where}", path=name)
         return _OpenedSide(Side("git" if revision else "index", name, commit, tree), lock, data, None, repository)
-
-
-def _split_revision(name: str) -> tuple[str | None, str]:
-    """Split `REV:PATH` at the first colon outside of braces, as git does; (None, name) without one.
-
-    An empty revision is the index. A path that begins with a slash, `./` or `../` is a file: no revision begins so.
-    """
-    if name.startswith(("/", "./", "../")):
-        return None, name
-    if os.name == "nt" and name[1:2] == ":" and name[:1].isalpha():
-        return None, name
-    depth = 0
-    for position, character in enumerate(name):
-        depth += (character == "{") - (character == "}")
-        if character == ":" and depth <= 0:
-            return name[:position], name[position + 1 :]
-    return None, name

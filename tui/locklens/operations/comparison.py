@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from locklens.errors import ConfigurationError
 from locklens.project import LOCK_FILE, RootPair
+from locklens.project.revision_paths import path_below_top
 from locklens.review.model import PolicySide
 
 if TYPE_CHECKING:
@@ -169,11 +170,3 @@ def within(repository: Repository, folder: Path, path: str) -> str:
     if relative is None:
         raise ConfigurationError("outside of the repository", path=path, hint=f"the repository is {repository.top}")
     return relative
-
-
-def path_below_top(top: str, place: str) -> str | None:
-    """Return a POSIX path relative to a folder, None where the place is not in it."""
-    if place == top:
-        return ""
-    prefix = top if top.endswith(os.sep) else top + os.sep
-    return place[len(prefix) :].replace(os.sep, "/") if place.startswith(prefix) else None

@@ -495,7 +495,8 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
     tool = DIALECTS.get(write.tool) or settings.tool
     where = Scope(folder, write.roots, tool=tool, test_directory=settings.test_directory)
     if write.command == "restore":
-        return Restore(where, (RestoredProviders(write.roots, write.providers),), write.revision)
+        source = f"{write.revision}:{write.path}".rstrip(":")
+        return Restore(where, (RestoredProviders(write.roots, write.providers),), source)
     if write.command == "merge":
         return ResolveConflicts(where, Preference(write.side) if write.side else None)
     if write.command == "prune":

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from locklens.errors import ConfigurationError, NoRepositoryError, RunCancelledError
 from locklens.lockfile import LockFile
 from locklens.machine import locklens_words, path_from_shell
-from locklens.operations.comparison import RootSettings, path_below_top, within
+from locklens.operations.comparison import RootSettings, within
 from locklens.operations.review.completion import absent_configuration
 from locklens.operations.review.unreviewed import roots_without_locks
 from locklens.operations.root_modules import (
@@ -34,6 +34,7 @@ from locklens.operations.root_modules import (
 from locklens.project import GENERATORS, LOCK_FILE, has_generator
 from locklens.project.effective_paths import packages_by_folder
 from locklens.project.folders import TooManyFoldersError, content_ids, walk
+from locklens.project.revision_paths import path_below_top
 from locklens.project.root_search import MAX_ROOTS
 from locklens.project.touched_roots import MODULE_SUFFIXES, is_module_file
 from locklens.project.tree import Tree, WorkTree, is_at_or_below, name_bytes

@@ -23,7 +23,10 @@ from locklens.operations.root_modules import lock_path
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
 from locklens.project import LOCK_FILE
+from locklens.project.moved_roots import OldFolder
+from locklens.project.revision_paths import path_from_top, split_revision
 from locklens.project.root_search import old_folders
+from locklens.project.tree import folder_of
 from locklens.text import listing, visible
 
 if TYPE_CHECKING:
@@ -159,7 +162,7 @@ class Restore(FileOperation, frozen=True):
     Attributes:
         where: The folder that the roots are relative to; `Scope.roots` is ignored.
         restored: The providers of each root; each root occurs once.
-        revision: A revision of git.
+        revision: A revision of git, or a lock file in one, `REV:PATH`, for a single root.
     """
 
     where: Scope
@@ -189,20 +192,24 @@ def restore(
     """Plan to restore entries from the lock file of a revision; entries that the revision lacks are removed.
 
     It is the one that a review of the work tree compares with, for a root that was moved since, that of its old folder;
-    where it is not known which of several that was, nothing is restored. A missing lock file is created with these
-    entries. Where no entry differs from the revision's any more, the whole file is the revision's, with the line ends
-    that git gives it on checkout. The roots must be in a git repository.
+    where it is not known which of several that was, nothing is restored. `REV:PATH` names the lock file, for one root.
+    A missing lock file is created with these entries. Where no entry differs from the revision's any more, the whole
+    file is the revision's, with the line ends that git gives it on checkout. The roots must be in a git repository.
 
     Raises:
-        ConfigurationError: One of `providers` is invalid, or a folder is not a root.
+        ConfigurationError: One of `providers` is invalid, a folder is not a root, or a file is named for several roots.
         RepositoryError: There is no repository, or no such revision.
     """
     from locklens.project.git import Repository
 
     draft = ScopedPlanBuilder(where)
     with Repository.discover(where.folder) as repository:
-        commit, index = repository.resolve_base(revision), repository.index
-        folders = old_folders(repository, commit, [root.lock.path for root in draft.roots])
+        name, path = split_revision(revision)
+        commit, index = repository.resolve_base(revision if name is None else name), repository.index
+        if name is None:
+            folders = old_folders(repository, commit, [root.lock.path for root in draft.roots])
+        else:
+            folders = _named_folder(draft, path_from_top(path, repository.top, where.folder), revision)
         before = {
             root.path: lock_path(folders[root.lock.path].folder) for root in draft.roots if root.lock.path in folders
         }
@@ -224,20 +231,19 @@ def restore(
                 hint = "delete the file to go back to no lock file, or name another revision with --from"
                 if gone := [path for path in others if draft.disk.read(path) is None]:
                     named = f"{visible(revision)} has {listing(gone, _NAMED)}, not on disk any more"
-                    hint = f"{named}: if the root was moved, git show {visible(revision)}:PATH prints its entries"
+                    hint = f"{named}: if the root was moved, name its file with --from {visible(revision)}:PATH"
                 raise ConfigurationError(words, path=root.lock.path, hint=hint)
             path = before[root.path]
             if unlike := folders[root.lock.path].unlike:
                 named = listing([path, *map(lock_path, unlike)], _NAMED)
                 words = f"{visible(revision)} has {named}, and neither files nor names tell which was of this root"
-                raise ConfigurationError(
-                    words, path=root.lock.path, hint=f"git show {visible(revision)}:PATH prints each of them"
-                )
+                hint = f"name it with --from {visible(revision)}:PATH; git show {visible(revision)}:PATH prints each"
+                raise ConfigurationError(words, path=root.lock.path, hint=hint)
             where_broken = f"the lock file is broken in {visible(revision)}, so nothing of it can be restored"
             require_valid(lock, hint=f"{where_broken}: name another revision with --from")
             if not _is_replaceable(root.lock, lock, selected[root.path]):
                 require_valid(root.lock, hint=root.merging or (_WHOLE if root.lock.data else ""))
-            if path != root.lock.path:
+            if path != root.lock.path and name is None:
                 # The same sentence of many roots is shown once.
                 equal = ", or an equal one in another folder" if folders[root.lock.path].equals else ""
                 place = f"at {path}{equal}, " if len(moved) <= _NAMED else "in the folder "
@@ -247,6 +253,16 @@ def restore(
     warn_of_staged(draft, {root.lock.path: selected[root.path] for root in sound if selected[root.path]})
     arguments = [*providers, *(["--from", revision] if revision != "HEAD" else [])]
     return replace(draft.plan(command_line("restore", draft.planned(where), arguments)), restored_from=revision)
+
+
+def _named_folder(draft: ScopedPlanBuilder, path: str | None, revision: str) -> dict[str, OldFolder]:
+    """Return the folder of the lock file that `REV:PATH` names, for the one root that is restored from it."""
+    if path is None or path.rpartition("/")[2] != LOCK_FILE:
+        raise ConfigurationError(f"names no {LOCK_FILE} of the repository", path=visible(revision))
+    if len(draft.roots) > 1:
+        hint = "restore one root at a time from a file, or name the revision alone"
+        raise ConfigurationError("a lock file is of one root, and several are named", path=visible(revision), hint=hint)
+    return {root.lock.path: OldFolder(folder_of(path), 0, ()) for root in draft.roots}
 
 
 _WHOLE = "fix the file first, or name every provider of the revision's file, which is restored as a whole then"
