@@ -24,7 +24,7 @@ from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, sample_incidents
 from locklens.demo.published import AGAIN
 from locklens.doctor.cleaning import MOST_BYTES
-from locklens.doctor.copy_causes import HASH_ON_RUNNER
+from locklens.doctor.judged_copies import HASH_ON_RUNNER
 from locklens.doctor.model import CauseId
 
 INCIDENTS = {f"{number:02}-{one.cause}": one for number, one in enumerate(sample_incidents())}

@@ -27,7 +27,7 @@ from locklens.demo.cases import sample_entry
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
-from locklens.doctor.copy_causes import HASH_ON_RUNNER
+from locklens.doctor.judged_copies import HASH_ON_RUNNER
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remedy, Trait, TrustCost
 from locklens.doctor.report_text import asked_words, is_clean, verdict_sentence
 from locklens.operations.compare import open_git

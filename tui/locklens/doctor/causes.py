@@ -9,6 +9,7 @@ from msgspec import Struct
 from locklens.doctor import (
     copy_causes,
     edit_causes,
+    installed_causes,
     lacking_causes,
     lock_causes,
     merge_remedies,
@@ -208,7 +209,7 @@ CAUSES = (
         "the locked package is not installed",
         "init did not run in this folder, or not since the lock file changed, or the folder was cleared or copied.",
         "Look into .terraform/providers for the version in the lock file.",
-        copy_causes.plugin_missing,
+        installed_causes.plugin_missing,
         provider_remedies.fix_installed,
         Trait.STOPS_INIT | Trait.ENDED_BY_INIT,
     ),
@@ -259,7 +260,7 @@ CAUSES = (
         "init installs modules, those of local folders, too; other commands stop where one is not installed as it is "
         "called.",
         "terraform get installs modules alone; .terraform/modules/modules.json lists those that are installed.",
-        copy_causes.module_missing,
+        installed_causes.module_missing,
         provider_remedies.fix_modules,
         Trait.ENDED_BY_INIT,
     ),

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from locklens.doctor import copy_causes, edit_causes, locked_states
+from locklens.doctor import edit_causes, locked_states
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import cover_since, new_requirements
+from locklens.doctor.judged_copies import ASK_PLATFORM
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, most_likely_first
 from locklens.doctor.requirement_causes import LOCK_OF_RUN
 from locklens.doctor.shell import from_top
@@ -148,7 +149,7 @@ def _of_known_platform(cause: Cause, examined: Examined) -> Cause:
         return cause
     verdict = CauseVerdict.LIKELY if cause.is_probable else CauseVerdict.UNKNOWN
     words = f"{cause.evidence}; that the failing run was on {examined.platform} is assumed"
-    return replace(cause, verdict=verdict, evidence=words, missing=copy_causes.ASK_PLATFORM)
+    return replace(cause, verdict=verdict, evidence=words, missing=ASK_PLATFORM)
 
 
 def _of_known_path(cause: Cause, examined: Examined) -> Cause:

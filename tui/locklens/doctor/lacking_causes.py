@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, OPENTOFU
-from locklens.doctor.copy_causes import ASK_PLATFORM
+from locklens.doctor.judged_copies import ASK_PLATFORM
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
 from locklens.doctor.network_causes import ListHere, list_here, listed_words
 from locklens.doctor.reasons import NetworkReason

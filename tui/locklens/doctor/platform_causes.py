@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.doctor import copy_causes, locked_states
-from locklens.doctor.copy_causes import ASK_PLATFORM, locked_elsewhere, short, unsigned_beside, words_of_root
+from locklens.doctor import installed_causes, locked_states
+from locklens.doctor.copy_causes import unsigned_beside
 from locklens.doctor.edit_causes import without_hashes
 from locklens.doctor.examined import WHOLE_LIST, zh_of_packages
+from locklens.doctor.judged_copies import ASK_PLATFORM, locked_elsewhere, short, words_of_root
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
 from locklens.doctor.selected_causes import platform_of_selected
 from locklens.hashes import hashes_of_files, packages_of
@@ -268,7 +269,7 @@ def plugin_differs(x: Examined) -> Judgement | None:
     """Test if the locked package has a program of another platform, else if the installed one is the locked one."""
     one = x.misfit if x.message.kind == "plugin-other-platform" else None
     if one is None:
-        return copy_causes.plugin_corrupted(x)
+        return installed_causes.plugin_corrupted(x)
     states = [commit for commit, entry in locked_states(reversed(x.history.states)) if one.hashes & entry.accepted]
     since = f" since commit {states[0][:12]}" if states and states[0] else ""
     words = f"the program in {one.path} is {one.misfit}; its package ({short(one.shown_hash)}) is locked{since}"
