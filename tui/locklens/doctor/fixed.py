@@ -16,6 +16,19 @@ from locklens.doctor.arrivals import (
     is_of_run,
     of_other_machine,
 )
+from locklens.doctor.entry_since import (
+    accepts_release,
+    again_of_commit,
+    again_words,
+    before_cover,
+    cover_since,
+    covers,
+    has_more,
+    is_folder_or_file,
+    is_restored,
+    more_words,
+    newest_without,
+)
 from locklens.doctor.messages import MODULE_MISSING, OF_LACKING, OF_VERSIONS
 from locklens.doctor.model import Basis, CauseVerdict, PackagePath
 from locklens.hashes import hashes_of_files, packages_of
@@ -24,12 +37,13 @@ from locklens.lockfile.update import migrated
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.doctor import PastEntry
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Cause
+    from locklens.lockfile import LockEntry
 
 OF_ENTRIES = frozenset(
     {"local-package", "current-package", "package-mismatch", "shared-cache", "cached-package", "cached-modified",
@@ -37,11 +51,13 @@ OF_ENTRIES = frozenset(
 )  # fmt: skip
 """Errors of the version that is locked; others may name one that was about to be."""
 
+
 OF_RELEASES = frozenset(
     {"archive-checksum", "mirror-checksum", "sums-without-package", "sums-differ", "unknown-issuer", "bad-signature",
      "broken-key", "not-signed", "registry-hashes", "package-size", "package-damaged", "platform-unavailable"}
 )  # fmt: skip
 """Errors of a release, which was locked if an earlier commit locks it."""
+
 
 OF_HASHES = frozenset({"local-package", "current-package", "package-mismatch", "shared-cache", "cached-package"})
 """Errors of a package that has none of the locked hashes."""
@@ -79,35 +95,51 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
         return ""
     if kind == "no-matching-release":
         return _listed_words(x) or filled_words(x)
-    if entry is None:
-        was = next((one for _, one in locked_states(x.history.states)), None)
-        is_gone = was is not None and str(was.version) == x.message.version
-        is_gone = is_gone and kind in OF_ENTRIES and x.locked_twin is None
-        return f"{x.lock.path} no longer has {x.name} {x.message.version}" if is_gone else ""
-    place = x.place
+    return _removed_words(x) if entry is None else _of_entry(x, entry, causes)
+
+
+def _removed_words(x: Examined) -> str:
+    """Return that a lock file no longer has the version which failed."""
+    was = next((one for _, one in locked_states(x.history.states)), None)
+    is_gone = was is not None and str(was.version) == x.message.version
+    is_gone = is_gone and x.message.kind in OF_ENTRIES and x.locked_twin is None
+    return f"{x.lock.path} no longer has {x.name} {x.message.version}" if is_gone else ""
+
+
+def _of_entry(x: Examined, entry: LockEntry, causes: Sequence[Cause]) -> str:
+    """Return what has changed for a locked provider, by the kind of its error."""
+    kind = x.message.kind
     if kind in OF_VERSIONS:
         return _satisfied(x)
     if x.is_of_other_version and kind in OF_ENTRIES | OF_RELEASES:
-        not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"
-        words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({place})"
-        # Else the failing run chose its version, since no lock file had one, and the locked one came later.
-        is_since = _met_locked(x) or (x.address in x.searched_by_run and _was_absent(x))
-        is_since = is_since or (kind in OF_RELEASES and _was_added(x))
-        return words if is_since and _is_sound(x) and not (kind in OF_HASHES and _lacks_platform(x)) else ""
+        return _of_other_version(x, entry)
     if kind in OF_LACKING:
         return _locked_words(x)
-    if kind == "plugin-missing":
-        return came_words(x)
-    if kind == "lock-not-updated":
-        came = f"the lock file has the h1 of {x.platform} for {x.release} now ({place}){assumed_words(x, x.platform)}"
-        return came if _newest_without(x, lambda each: each.has_h1) is not None else ""
-    if kind == "lock-incomplete":
-        return f"{x.release} has hashes of more than one platform now ({place})" if _is_completed(x) else ""
-    if kind == "cached-modified":  # of a folder alone: its package was one that the lock file accepts
-        return "" if _speaks(x, causes) else exchanged_words(x)
-    if filled := filled_words(x):
-        return filled
-    return _changed(x, causes) if kind in OF_HASHES and _is_told(x, causes) else ""
+    match kind:
+        case "plugin-missing":
+            return came_words(x)
+        case "lock-not-updated":
+            is_new = newest_without(x, lambda each: each.has_h1) is not None
+            words = f"the lock file has the h1 of {x.platform} for {x.release} now ({x.place})"
+            return f"{words}{assumed_words(x, x.platform)}" if is_new else ""
+        case "lock-incomplete":
+            return f"{x.release} has hashes of more than one platform now ({x.place})" if _is_completed(x) else ""
+        case "cached-modified":  # of a folder alone: its package was one that the lock file accepts
+            return "" if _speaks(x, causes) else exchanged_words(x)
+        case _:
+            is_changed = kind in OF_HASHES and _is_told(x, causes)
+            return filled_words(x) or (_changed(x, causes) if is_changed else "")
+
+
+def _of_other_version(x: Examined, entry: LockEntry) -> str:
+    """Return that another version is locked than the one that failed, where the failing run is known to be before."""
+    kind = x.message.kind
+    not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"
+    words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({x.place})"
+    # Else the failing run chose its version, since no lock file had one, and the locked one came later.
+    is_since = _met_locked(x) or (x.address in x.searched_by_run and _was_absent(x))
+    is_since = is_since or (kind in OF_RELEASES and _was_added(x))
+    return words if is_since and _is_sound(x) and not (kind in OF_HASHES and _lacks_platform(x)) else ""
 
 
 def obstacle_words(x: Examined) -> str:
@@ -139,7 +171,7 @@ def _of_any_root(x: Examined, causes: Sequence[Cause]) -> str:
         return ""
     others = [one.entry for one in x.others if one.root in x.fitting]
     is_same = all(pinned(one) == pinned(x.entry) for one in others)
-    if is_same and _before_cover(x) is not None and not x.places.replaced:
+    if is_same and before_cover(x) is not None and not x.places.replaced:
         return _changed(x, causes)
     return exchanged_words(x) if x.places.is_mirror_replaced or not x.places.replaced else ""
 
@@ -267,18 +299,18 @@ def _listed_words(x: Examined) -> str:
 
 def _changed(x: Examined, causes: Sequence[Cause]) -> str:
     """Return how hashes or folders have changed, where nothing speaks for a cause any more."""
-    before = _before_cover(x)
+    before = before_cover(x)
     assumed = assumed_words(x, x.platform)
     words = f"{_added_words(x, before) or _written_words(x)}{assumed}" if before is not None else ""
-    if before is not None and before.entry is not None and _accepts_release(x):
+    if before is not None and before.entry is not None and accepts_release(x):
         if not before.commit:
             return words
         if before.accepted < x.locked:
             those = f"beside those of commit {before.commit[:12]}{assumed}"
             return f"the lock file has the hashes of today's {x.release} {those}"
-        if _is_restored(x, before):
+        if is_restored(x, before):
             return f"{x.release} has the hashes again that it had before commit {before.commit[:12]}{assumed}"
-    if x.origins.earlier is not None and x.today.earlier_host and _accepts_release(x):
+    if x.origins.earlier is not None and x.today.earlier_host and accepts_release(x):
         was = f"commit {x.origins.earlier.commit[:12]} has those of {x.today.earlier_host}"
         return f"{x.release} has the hashes of its own registry, where {was}{assumed}"
     exchanged = exchanged_words(x)
@@ -299,7 +331,7 @@ def _changed(x: Examined, causes: Sequence[Cause]) -> str:
 
 def of_other_packages(x: Examined) -> str:
     """Return a note on hashes of today's release beside those of other packages of it, where locklens wrote neither."""
-    if x.history.written is not None or not x.origins.strange or not _accepts_release(x):
+    if x.history.written is not None or not x.origins.strange or not accepts_release(x):
         return ""
     words = f"init passes only since {x.lock.path} has hashes of other packages of {x.release}, too"
     return f"{words}: a review blocks that (LK001), and only the publisher can tell which packages are meant"
@@ -318,18 +350,11 @@ def _added_words(x: Examined, before: PastEntry) -> str:
 
 def _written_words(x: Examined) -> str:
     """Return which hashes locklens wrote later than the log, or that the entry is as a commit has it."""
-    if again := _again_words(x):
+    if again := again_words(x):
         return again
     is_more = x.history.written is not None and x.history.written.accepted < x.locked
     verb, preposition = ("added", "to") if is_more else ("wrote other", "into")
     return f"locklens {verb} hashes of {x.release} {preposition} {x.lock.path}, later than the log"
-
-
-def _again_words(x: Examined) -> str:
-    """Return that an entry is as the newest commit had it before locklens wrote it: git may have restored it since."""
-    if x.history.written is None or not x.origins.is_committed or x.history.states[0].date >= x.history.written.date:
-        return ""
-    return f"{x.release} has the hashes of commit {x.history.states[0].commit[:12]} again"
 
 
 def _edited_words(x: Examined) -> str:
@@ -340,27 +365,17 @@ def _edited_words(x: Examined) -> str:
     was = next((one for one in x.history.states[:2] if one.entry is not None and one.accepted != x.locked), None)
     if x.entry is None or was is None or not was.is_of(x.entry.version) or x.stale:
         return ""
-    is_sound, commit = _accepts_release(x), was.commit[:12]
-    again = "" if x.today.is_known else _again_of_commit(x, was)
+    is_sound, commit = accepts_release(x), was.commit[:12]
+    again = "" if x.today.is_known else again_of_commit(x, was)
     odd = packages_of(was.accepted) - x.today.listed
     of = next(
         (one.version for _, one in x.origins.entries_of_other_versions() if odd and odd <= packages_of(one.hashes)),
         None,
     )
-    if of is None or not (is_sound or again) or _covers(replace(x, entry=was.entry)):
+    if of is None or not (is_sound or again) or covers(replace(x, entry=was.entry)):
         return ""
     now = f"only zh of its own release now ({x.place})" if is_sound else f"the hashes of commit {again[:12]} again"
     return f"{x.release} had zh of {of} in commit {commit}, and has {now}"
-
-
-def _again_of_commit(x: Examined, was: PastEntry) -> str:
-    """Return the older commit whose hashes the entry has again, later than the log, instead of wrong ones; else ""."""
-    path = x.incident.path
-    if not x.history.is_after_log(x.history.next_after(was)) or not x.packed or (path is not None and path.is_unpacked):
-        return ""
-    older = x.history.states[x.history.states.index(was) + 1 :]
-    version = x.entry.version if x.entry is not None else ""
-    return next((one.commit for one in older if one.is_of(version) and one.accepted == x.locked), "")
 
 
 def _speaks(x: Examined, causes: Sequence[Cause]) -> bool:
@@ -370,68 +385,10 @@ def _speaks(x: Examined, causes: Sequence[Cause]) -> bool:
     return any(cause.is_probable and cause.basis is not Basis.GUESS for cause in rest)
 
 
-def _before_cover(x: Examined) -> PastEntry | None:
-    """Return the earlier state of the entry in `cover_since`, where the failing run is known to be before the present.
-
-    A change that is not committed counts as later than the run.
-    """
-    before, after = cover_since(x)
-    return before if x.history.is_after_log(after) else None
-
-
-def cover_since(x: Examined) -> tuple[PastEntry | None, PastEntry | None]:
-    """Return the newest earlier state of the entry that does not cover the failing run's package, and the next one.
-
-    The present entry covers it. The first is None where nothing is covered now, or hashes were taken away since, which
-    the failing run may have met; the second, where a change that is not committed ended the first.
-    """
-    before = _newest_without(x, _covers)
-    if before is None or not _has_more(x, before):
-        return None, None
-    return before, x.history.next_after(before)
-
-
-def _has_more(x: Examined, before: PastEntry) -> bool:
-    """True if the entry has more hashes than an earlier state, those of a commit before it, or of a fix."""
-    return before.accepted < x.locked or x.history.written is not None or _is_restored(x, before)
-
-
-def _newest_without(x: Examined, has: Callable[[Examined], bool]) -> PastEntry | None:
-    """Return the newest earlier state of the entry that lacks what it has now; None without one, or if it has not."""
-    states = x.origins.earlier_states if x.entry is not None and has(x) else ()
-    return next((one for one in states if not has(replace(x, entry=one.entry))), None)
-
-
-def _is_restored(x: Examined, before: PastEntry) -> bool:
-    """True if the entry has the hashes again that it had in a commit before an earlier state."""
-    states = [one for one in x.history.states if one.entry is not None and x.entry is not None]
-    older = states[states.index(before) + 1 :] if before in states else []
-    return any(one.accepted == x.locked for one in older)
-
-
-def _covers(x: Examined) -> bool:
-    """True if a hash of the failing run's package is locked, as far as its platform and a release tell.
-
-    An `h1` counts where it is that of the release's package today, as far as that is known and came from a registry.
-    """
-    path = x.incident.path
-    wanted = x.expected.get(x.platform, "") if path is None or path is PackagePath.DIRECT else ""
-    is_of_files = path is None or path.only != "zh"
-    has_h1 = wanted in x.unpacked if wanted else x.has_h1
-    if _is_folder_or_file(x):
-        return has_h1 and x.today.platforms.get(x.platform, "") in x.packed
-    return (is_of_files and has_h1) or _accepts_release(x)
-
-
-def _is_folder_or_file(x: Examined) -> bool:
-    """True if neither the message nor its place tells whether the package was a folder, for which only `h1` count."""
-    return x.message.kind == "package-mismatch" and x.incident.path in {None, PackagePath.FILESYSTEM_MIRROR}
-
-
 def _is_told(x: Examined, causes: Sequence[Cause]) -> bool:
     """True if it is known what the package was, or hashes of it have come since, whichever it was and wherever from."""
-    is_covered = _before_cover(x) is not None and not x.places.servers and not _speaks(x, causes)
-    return is_covered or not _is_folder_or_file(x)
+    is_covered = before_cover(x) is not None and not x.places.servers and not _speaks(x, causes)
+    return is_covered or not is_folder_or_file(x)
 
 
 def _lacks_platform(x: Examined) -> bool:
@@ -454,7 +411,7 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
         since = f"{x.lock.path} was written here later than the log, as git restore or a checkout does"
         return f"{since}: {_over(x, 'that')}" if is_later else ""
     lacking, after = cover_since(x) if x.message.kind in OF_HASHES else (None, None)
-    if lacking is not None and after is not None and _before_cover(x) is None:
+    if lacking is not None and after is not None and before_cover(x) is None:
         words = f"commit {after.commit[:12]} locks a hash of the package, and commit {lacking.commit[:12]} did not"
         return f"{words}: {_over(x, 'it')}"
     before = next(iter(x.origins.earlier_states), None)
@@ -464,12 +421,12 @@ def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.message.kind == "lock-not-updated":
         if x.platform or not came:
             return ""
-    elif x.message.kind not in OF_HASHES or _covers(x) or not _has_more(x, before):
+    elif x.message.kind not in OF_HASHES or covers(x) or not has_more(x, before):
         return ""
     is_certain = any(one.verdict is CauseVerdict.YES for one in causes)
     if is_certain and before.commit and x.origins.is_committed:
         return ""  # the report says which commit changed it
-    ask, words = f"whether it covers {x.platform} is not known", _again_words(x) or _more_words(x, before)
+    ask, words = f"whether it covers {x.platform} is not known", again_words(x) or more_words(x, before)
     if not x.platform:
         one = "if the package of the failing run has one, which its platform may tell (--platform OS_ARCH)"
         is_more = before.accepted < x.locked
@@ -485,30 +442,3 @@ def _over(x: Examined, change: str) -> str:
     """Return that only the error of a run before a change is over; init passes then, where nothing else stops it."""
     again = "" if obstacle_words(x) else " (run init again)"
     return f"the error of a run before {change} is over{again}, and one after it has another cause"
-
-
-def _more_words(x: Examined, before: PastEntry) -> str:
-    """Return what was done to an earlier state of the entry, and by which commit."""
-    added, after = x.locked - before.accepted, x.history.next_after(before)
-    unpacked = hashes_of_files(added)
-    platforms = sorted({x.attributed[text] for text in unpacked if text in x.attributed})
-    of_h1 = f", with the h1 of {listing(platforms)}," if platforms else ""
-    numbers = (len(added) - len(unpacked), "zh"), (len(unpacked), "h1")
-    counts = " and ".join(f"{number} {scheme}" for number, scheme in numbers if number)
-    who = f"commit {after.commit[:12]}" if after is not None else "a change that is not committed"
-    if not before.commit:
-        who = "locklens, later than the log,"
-    if not before.accepted < x.locked:
-        since = f"since commit {before.commit[:12]}" if before.commit else "by locklens, later than the log"
-        return f"{x.lock.path} was changed {since}{of_h1.removesuffix(',')}"
-    of_commit = f" of commit {before.commit[:12]}" if before.commit else ""
-    return f"{who} added {counts}{of_h1} to the hashes{of_commit} for {x.release} ({x.place})"
-
-
-def _accepts_release(x: Examined) -> bool:
-    """True if the package that a registry has today is locked, as far as a `zh` counts where it came from."""
-    path = x.incident.path
-    if path is PackagePath.FILESYSTEM_MIRROR or (path is not None and path.is_unpacked):
-        return False
-    wanted = {zh for platform, zh in x.today.platforms.items() if x.platform in {"", platform}}
-    return bool(wanted) and wanted <= x.packed

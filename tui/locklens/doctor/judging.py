@@ -10,8 +10,9 @@ from msgspec.structs import asdict, replace
 from locklens.doctor import edit_causes, locked_states
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.causes import BY_ID, CAUSES, KnownCause, suggested_causes
+from locklens.doctor.entry_since import cover_since
 from locklens.doctor.examined import ASSUMED, Examined
-from locklens.doctor.fixed import cover_since, new_requirements
+from locklens.doctor.fixed import new_requirements
 from locklens.doctor.judged_copies import ASK_PLATFORM
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, PackagePath, Trait, most_likely_first
 from locklens.doctor.requirement_causes import LOCK_OF_RUN

@@ -90,24 +90,8 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         causes = [each for each in one.causes if each.is_probable]
         if not one.examined.is_of_root:  # there is no file here that a fix could change
             causes = [each for each in causes if Trait.OF_HOST in each.traits]
-        weaker = list[Cause]()
-        if one.examined.error is not None:  # beside a stronger cause of its error, a weaker one is of no use
-            weaker = [each for each in causes if _strength(each) != best[_told(one)]]
-            causes = [each for each in causes if each not in weaker]
-        own = stopping.get(one.examined.root, "")
-        offered = [_behind(remedy, cause, own) for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
-        if causes and not offered and one.examined.fitting:  # of one root of several, even a sure cause is likely
-            offered = [remedy for cause in weaker for remedy in BY_ID[cause.id].remedies(one)]
-        if one.examined.root in lost:
-            offered = [each for each in offered if each.id == "use-tool"] or offered
-        if any(Trait.OF_HASHES in cause.traits for cause in causes):
-            copies = list(provider_remedies.copies(one))  # one for another machine helps only where that has a mirror
-            offered = [*(each for each in copies if each.write), *offered, *(each for each in copies if not each.write)]
-        if _is_lost(one.examined):
-            there = [each for each in offered if each.id not in _OF_RELEASE]
-            other = f"Upgrade {one.examined.name} to another version that is listed"
-            offered = there or list(version_remedies.upgrade(one, other) if offered else ())
-        for remedy in offered:  # two causes may have one fix, and roots with one entry are in any order
+        for remedy in _offered(one, causes, best[_told(one)], stopping.get(one.examined.root, ""), lost):
+            # Two causes may have one fix, and roots with one entry are in any order.
             key = remedy.title if remedy.host else remedy.command or remedy.title
             found.setdefault(frozenset(key.split()), []).append((remedy, one))
     if not found:  # where today's release is as locked, init tells whether the error has gone
@@ -127,6 +111,33 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         return one.trust is TrustCost.HIGH, is_partial, one.is_doubtful, costs.index(one.trust)
 
     return tuple(sorted(offers, key=place))
+
+
+def _offered(
+    one: Affected, causes: Sequence[Cause], best: int, stopping: str, lost: Collection[str]
+) -> Sequence[Remedy]:
+    """Return the remedies for causes of one provider; `best` is the strength of the strongest cause of its error.
+
+    `stopping` is why init fails in the root all the same, "" where it does not; `lost` are the roots whose error only
+    the other tool ends.
+    """
+    x, weaker = one.examined, list[Cause]()
+    if x.error is not None:  # beside a stronger cause of its error, a weaker one is of no use
+        weaker = [each for each in causes if _strength(each) != best]
+        causes = [each for each in causes if each not in weaker]
+    offered = [_behind(remedy, cause, stopping) for cause in causes for remedy in BY_ID[cause.id].remedies(one)]
+    if causes and not offered and x.fitting:  # of one root of several, even a sure cause is likely
+        offered = [remedy for cause in weaker for remedy in BY_ID[cause.id].remedies(one)]
+    if x.root in lost:
+        offered = [each for each in offered if each.id == "use-tool"] or offered
+    if any(Trait.OF_HASHES in cause.traits for cause in causes):
+        copies = list(provider_remedies.copies(one))  # one for another machine helps only where that has a mirror
+        offered = [*(each for each in copies if each.write), *offered, *(each for each in copies if not each.write)]
+    if not _is_lost(x):
+        return offered
+    there = [each for each in offered if each.id not in _OF_RELEASE]
+    other = f"Upgrade {x.name} to another version that is listed"
+    return there or list(version_remedies.upgrade(one, other) if offered else ())
 
 
 def _of_roots(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple[Remedy, Affected]]]:
