@@ -27,7 +27,7 @@ from locklens.demo.faults import Fault, FaultRule
 from locklens.demo.incidents import SampleCopy, SampleIncident, boxed_log, sample_incidents
 from locklens.doctor.causes import BY_ID, CAUSES, not_offered_for
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Incident
-from locklens.doctor.report_text import narrowing, verdict_sentence
+from locklens.doctor.report_words import narrowing, verdict_sentence
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}

@@ -22,7 +22,7 @@ from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
 from locklens.doctor.messages import RecognisedError
-from locklens.doctor.report_text import distinct_messages
+from locklens.doctor.report_words import distinct_messages
 from locklens.project.clifiles import this_platform
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}

@@ -29,7 +29,7 @@ from locklens.demo.incidents import SampleIncident, incident_environment, make_i
 from locklens.demo.registry import DemoRegistry
 from locklens.doctor.judged_copies import HASH_ON_RUNNER
 from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remedy, Trait, TrustCost
-from locklens.doctor.report_text import asked_words, is_clean, verdict_sentence
+from locklens.doctor.report_words import asked_words, is_clean, verdict_sentence
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
 from locklens.operations.doctor import DoctorRequest

@@ -91,7 +91,7 @@ def run_doctor(options: Namespace) -> int:
             probable.
     """
     from locklens.cli.review import ReviewProgress
-    from locklens.doctor.report_text import NOTHING_RECOGNISED
+    from locklens.doctor.report_words import NOTHING_RECOGNISED
     from locklens.operations.doctor.diagnose import diagnose
 
     started = perf_counter()

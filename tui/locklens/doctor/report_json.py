@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from locklens.doctor.model import Basis, CauseId, CauseVerdict, PackagePath, TrustCost  # noqa: TC001  # by msgspec
 from locklens.doctor.redacting import shareable
-from locklens.doctor.report_text import missing_words, onset_lines
+from locklens.doctor.report_words import missing_words, onset_lines
 from locklens.review.reports.documents import Count, FromOne, JsonStruct, RunJson, ToolName, one_of
 
 if TYPE_CHECKING:

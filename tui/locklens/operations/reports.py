@@ -65,9 +65,7 @@ REPORTS: dict[tuple[str, str], Report] = {
     ("inspect", "openvex"): Report("OpenVEX", "openvex.json", f"{_REPORTS}.standards:openvex"),
     ("doctor", "text"): Report("text", "txt", "locklens.doctor.report_text:render", ("colour", "home", "lists_all")),
     ("doctor", "json"): Report("JSON", "json", "locklens.doctor.report_json:DoctorDocument", ("home",)),
-    ("doctor", "markdown"): Report(
-        "Markdown", "md", "locklens.doctor.report_text:doctor_markdown", ("home", "lists_all")
-    ),
+    ("doctor", "markdown"): Report("Markdown", "md", "locklens.doctor.report_markdown:render", ("home", "lists_all")),
     ("verify", "text"): Report("text", "txt", f"{_VERIFY}:verification_text", ("lists_all",)),
     ("verify", "json"): Report("JSON", "json", f"{_VERIFY}:VerifyDocument"),
     ("backfill", "text"): Report("text", "txt", f"{_BACKFILL}:backfill_text"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.dialect import DIALECTS
-from locklens.doctor import report_text
+from locklens.doctor import report_words
 from locklens.doctor.causes import cause_title, remedy_title
 from locklens.doctor.messages import WARNINGS
 from locklens.doctor.model import CauseVerdict, TrustCost
@@ -108,28 +108,28 @@ def row_detail(row: DoctorRow, diagnosis: Diagnosis, settings: Mapping[str, str]
 
 def _incident_lines(diagnosis: Diagnosis) -> Iterator[Line]:
     yield from heading("VERDICT")
-    certainty = "OK" if report_text.is_clean(diagnosis) else str(diagnosis.certainty)
-    yield line(Span(f"  {certainty}  ", Role.STRONG), report_text.verdict_sentence(diagnosis), hanging=2)
-    for number, need in enumerate(report_text.narrowing(diagnosis)):
+    certainty = "OK" if report_words.is_clean(diagnosis) else str(diagnosis.certainty)
+    yield line(Span(f"  {certainty}  ", Role.STRONG), report_words.verdict_sentence(diagnosis), hanging=2)
+    for number, need in enumerate(report_words.narrowing(diagnosis)):
         if not number:
-            yield line(Span(f"  {report_text.NARROWED}", Role.DIM))
+            yield line(Span(f"  {report_words.NARROWED}", Role.DIM))
         yield line(f"  - {on_screen(need)}", hanging=4, copied=need)
-    for words in report_text.onset_lines(diagnosis):
+    for words in report_words.onset_lines(diagnosis):
         yield line(Span("  locked ", Role.DIM), words, hanging=4, copied=words)
-    for words in report_text.onset_lines(diagnosis, of_requirements=True):
+    for words in report_words.onset_lines(diagnosis, of_requirements=True):
         yield line(Span("  required ", Role.DIM), words, hanging=4, copied=words)
     if diagnosis.started_from:
         yield from heading("STARTED FROM")
         words = diagnosis.started_from
         yield line(f"  {words}", hanging=2, copied=words)
     places = {one.error: one for one in diagnosis.places}
-    for error in report_text.distinct_messages(diagnosis.errors)[:_ERRORS_SHOWN]:
+    for error in report_words.distinct_messages(diagnosis.errors)[:_ERRORS_SHOWN]:
         yield from heading(f"{'WARNING' if error.kind in WARNINGS else 'ERROR'}  {error.kind}")
         yield line(f"  {error.text}", hanging=2, copied=error.text)
         if error in places:
-            yield line(Span(f"  {report_text.error_place_words(places[error])}", Role.DIM), hanging=4)
+            yield line(Span(f"  {report_words.error_place_words(places[error])}", Role.DIM), hanging=4)
     if diagnosis.not_offered:
-        yield from heading(report_text.DO_NOT.upper())
+        yield from heading(report_words.DO_NOT.upper())
     for one in diagnosis.not_offered:
         yield line(Span(f"  {one.what}: ", Role.WARN), one.why, hanging=4)
     for note in diagnosis.notes:
@@ -148,7 +148,7 @@ def _cause_lines(cause: Cause, row: DoctorRow, settings: Mapping[str, str]) -> I
         yield from heading("NEEDED")
         if cause.is_by_download:
             yield line(Span("  v downloads packages that may tell it", Role.INFO), hanging=2)
-        words = report_text.missing_words(cause)
+        words = report_words.missing_words(cause)
         yield line(Span(f"  {on_screen(cause.missing)}", Role.INFO), hanging=2, copied=words)
     if cause.command:
         yield line("  ", Span(cause.command, Role.PLACE), hanging=4, copied=_shell_text(cause.command, settings))
@@ -156,7 +156,7 @@ def _cause_lines(cause: Cause, row: DoctorRow, settings: Mapping[str, str]) -> I
 
 def _remedy_lines(remedy: Remedy, settings: Mapping[str, str]) -> Iterator[Line]:
     yield line(Span(remedy_title(remedy), Role.STRONG), hanging=2)
-    yield line(Span(report_text.remedy_costs(remedy), Role.INFO), hanging=2)
+    yield line(Span(report_words.remedy_costs(remedy), Role.INFO), hanging=2)
     if remedy.note:
         yield line(on_screen(remedy.note), hanging=2)
     yield from heading("COMMAND" if remedy.command or remedy.is_left_out else "BY HAND")
@@ -217,7 +217,7 @@ def fact_lines(diagnosis: Diagnosis) -> Iterator[Line]:
         unknown = f"? one of {listing(fitting, 3)}" if label == "root" and fitting else "? not known"
         shown = Span(value, Role.PLAIN) if value else Span(unknown, Role.WARN)
         yield line(Span(f" {label:<9}", Role.DIM), shown, Span(source, Role.DIM))
-    if words := report_text.same_entry_words(diagnosis):
+    if words := report_words.same_entry_words(diagnosis):
         yield line(Span(" entry    ", Role.DIM), words, hanging=10)
 
 
@@ -228,7 +228,7 @@ def why_no_download(diagnosis: Diagnosis) -> str:
         return ""
     if not causes:
         return "no cause is open that a download could tell"
-    return f"no download here tells an open cause ({report_text.asked_words(diagnosis)})"
+    return f"no download here tells an open cause ({report_words.asked_words(diagnosis)})"
 
 
 def before_diagnosis(
@@ -248,7 +248,7 @@ def before_diagnosis(
         words = "The log has no error of init, lock or plan that is known here."
         return (
             line(),
-            line(Span(f"  {report_text.NOTHING_RECOGNISED}", Role.WARN)),
+            line(Span(f"  {report_words.NOTHING_RECOGNISED}", Role.WARN)),
             line(f"  {words}", hanging=2),
             *(line(Span("  note  ", Role.DIM), note, hanging=4) for note in diagnosis.notes),
             *keys,
@@ -264,12 +264,12 @@ def doctor_head(diagnosis: Diagnosis | None) -> tuple[BarLayout, ...]:
     name = (Piece(" locklens  ", Role.STRONG), Piece("doctor", Role.DIM))
     if diagnosis is None or not diagnosis.is_recognised:
         return (BarLayout(name),)
-    certainty = "OK" if report_text.is_clean(diagnosis) else str(diagnosis.certainty)
+    certainty = "OK" if report_words.is_clean(diagnosis) else str(diagnosis.certainty)
     state = Piece(f"  {certainty} ", Role.STRONG)
     named = (*name, Piece(f"  {diagnosis.examined}"))
-    ruled_out = Piece(report_text.ruled_out_words(diagnosis))
+    ruled_out = Piece(report_words.ruled_out_words(diagnosis))
     return (
-        BarLayout(named, (Piece(report_text.tally(diagnosis)), state)),
+        BarLayout(named, (Piece(report_words.tally(diagnosis)), state)),
         BarLayout(named, (ruled_out, state)),
         BarLayout(named, (state,)),
     )
@@ -277,7 +277,7 @@ def doctor_head(diagnosis: Diagnosis | None) -> tuple[BarLayout, ...]:
 
 def doctor_status(diagnosis: Diagnosis | None, *, is_working: bool, message: str) -> tuple[BarLayout, ...]:
     """The status line above the keys."""
-    asked = "" if diagnosis is None else report_text.asked_words(diagnosis)
+    asked = "" if diagnosis is None else report_words.asked_words(diagnosis)
     state = "testing each cause …" if is_working else asked
     shown = Piece(f" {message or state}", Role.STRONG if message else Role.DIM)
     aside = Piece("read only until a fix is applied on its Preview ", Role.DIM)
