@@ -14,6 +14,7 @@ from locklens.doctor import (
     lock_causes,
     merge_remedies,
     network_causes,
+    network_remedies,
     past_remedies,
     platform_causes,
     provider_remedies,
@@ -230,7 +231,7 @@ CAUSES = (
         "The places that the settings or the command allow do not have the package, and a registry was not asked.",
         "Look for HOST/NAMESPACE/TYPE in the mirror; locklens mirror fills it from the signed release.",
         lacking_causes.mirror_lacks,
-        remedies.fix_lacking,
+        network_remedies.fix_lacking,
         Trait.STOPS_INIT,
     ),
     KnownCause(
@@ -270,7 +271,7 @@ CAUSES = (
         "The file that arrived is not the one that was named: cut, empty, or altered on the way.",
         "Download it once more without a proxy, and compare its SHA-256 with the release's SHA256SUMS.",
         release_causes.download_damaged,
-        remedies.fix_download,
+        network_remedies.fix_download,
         Trait.OF_HASHES,
     ),
     KnownCause(
@@ -279,7 +280,7 @@ CAUSES = (
         "Each download gives the same bytes, which are not those of the signed list: its host or a proxy has others.",
         "Download it from another network, and compare its SHA-256 with SHA256SUMS; tell the publisher.",
         release_causes.package_altered,
-        remedies.fix_package,
+        network_remedies.fix_package,
         Trait.NONE,
     ),
     KnownCause(
@@ -322,7 +323,7 @@ CAUSES = (
         "The registry or mirror wants a token, or refuses the one that was sent.",
         "Look at the credentials block and at TF_TOKEN_ variables of the runner: _ stands for a dot, __ for a dash.",
         network_causes.credentials,
-        remedies.fix_credentials,
+        network_remedies.fix_credentials,
         Trait.OF_HOST,
     ),
     KnownCause(
@@ -331,7 +332,7 @@ CAUSES = (
         "A proxy or a firewall stands before the registry, or the runner does not accept its TLS certificate.",
         "curl -v https://HOST/.well-known/terraform.json on the runner shows who answers.",
         network_causes.proxy_or_ca,
-        remedies.fix_request,
+        network_remedies.fix_request,
         Trait.OF_HOST,
         not_offered=NotOffered("turn off TLS verification", "lets anyone between answer for the registry"),
     ),
@@ -341,7 +342,7 @@ CAUSES = (
         "The registry failed or was not reachable. init asks it even where everything is installed.",
         "Its status page, and the same request from another network.",
         network_causes.registry_down,
-        remedies.fix_by_retry,
+        network_remedies.fix_by_retry,
         Trait.OF_HOST,
     ),
 )

@@ -12,6 +12,7 @@ from locklens.doctor.causes import BY_ID, cause_title
 from locklens.doctor.judging import Several
 from locklens.doctor.messages import WARNINGS
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, Trait, TrustCost
+from locklens.doctor.run_remedies import run_again
 from locklens.packages.installed import KEPT_ASIDE
 from locklens.text import clauses, listing, shell_words
 
@@ -98,7 +99,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         sound = (one for one in affected if one.examined.met_release and not one.examined.stale)
         for one in sound:
             if one.causes and not one.examined.fitting:
-                found.setdefault(one.next_step, []).append((remedies.run_again(one), one))
+                found.setdefault(one.next_step, []).append((run_again(one), one))
     costs = list(TrustCost)
     for group in found.values():  # one command for several roots or providers costs what it does where it costs most
         group.sort(key=lambda pair: -costs.index(pair[0].trust))

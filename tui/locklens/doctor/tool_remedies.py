@@ -13,7 +13,7 @@ from locklens.doctor.affected import excluding
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import TrustCost
 from locklens.doctor.past_remedies import changes_since, fix_entry, restored_file
-from locklens.doctor.remedies import run_again
+from locklens.doctor.run_remedies import run_again
 from locklens.doctor.version_remedies import upgrade
 from locklens.text import clauses, counted, listing
 

@@ -20,7 +20,7 @@ from locklens.doctor.model import CauseId, Diagnosis, ErrorPlace, Incident, Trai
 from locklens.doctor.offering import remedies_for, stand_ins
 from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.recognising import read_log
-from locklens.doctor.remedies import run_again, run_command_again
+from locklens.doctor.run_remedies import run_again, run_command_again
 from locklens.doctor.shell import from_top
 from locklens.lockfile import LockEntry
 from locklens.operations.doctor.checkout import Checkout
