@@ -780,6 +780,22 @@ def test_what_was_never_so_here_is_not_fixed(cause: str, made: Any, doctor: Any)
     assert "yes" not in _verdicts(document).values()
 
 
+def test_hashes_of_another_release_beside_those_of_the_version_are_no_republished_package(
+    made: Any, doctor: Any
+) -> None:
+    """A squashed merge leaves no commit with the other version: the registry's lists alone tell whose hashes they are."""
+    other = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    mixed = replace(sample_entry("acme/netbox", "3.10.0", "~> 3.9"), more=other.hashes())
+    required = (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
+    locks = (lock_file(DEMO), lock_file(DEMO, mixed))
+    folder = made(replace(INCIDENTS["hand-edit"], locks=locks, constraints=required))
+    document = doctor(folder, "--", "live/prod")
+    causes = {one["id"]: one for one in document["causes"]}
+    assert (causes["bad-merge"]["verdict"], causes["republished"]["verdict"]) == ("yes", "no")
+    assert "in the block of acme/netbox 3.10.0 are of the signed release 3.9.1" in causes["bad-merge"]["evidence"]
+    assert not any("LK001" in one["evidence"] for one in document["causes"])
+
+
 def test_a_folder_that_was_moved_aside_before_the_log_fixes_nothing(made: Any, doctor: Any) -> None:
     incident = INCIDENTS["plugin-corrupted"]
     folder = made(replace(incident, copies=(replace(incident.copies[0], edition=""),)))

@@ -110,6 +110,16 @@ def more_words(x: Examined, before: PastEntry) -> str:
     return f"{who} added {counts}{of_h1} to the hashes{of_commit} for {x.release} ({x.place})"
 
 
+def blocking_rule(x: Examined) -> str:
+    """Return the rule by which a review blocks an entry that got hashes which the release does not have.
+
+    That is LK001 if a commit before has the version, and LK002 where the version is new.
+    """
+    before = x.history.states[x.origins.is_committed :]
+    is_same = x.entry is not None and any(one.is_of(x.entry.version) for one in before[:1])
+    return "LK001" if is_same else "LK002"
+
+
 def accepts_release(x: Examined) -> bool:
     """True if the package that a registry has today is locked, as far as a `zh` counts where it came from."""
     path = x.incident.path

@@ -21,6 +21,7 @@ from locklens.doctor.entry_since import (
     again_of_commit,
     again_words,
     before_cover,
+    blocking_rule,
     cover_since,
     covers,
     has_more,
@@ -334,7 +335,8 @@ def of_other_packages(x: Examined) -> str:
     if x.history.written is not None or not x.origins.strange or not accepts_release(x):
         return ""
     words = f"init passes only since {x.lock.path} has hashes of other packages of {x.release}, too"
-    return f"{words}: a review blocks that (LK001), and only the publisher can tell which packages are meant"
+    words = f"{words}: a review blocks that ({blocking_rule(x)})"
+    return f"{words}, and only the publisher can tell which packages are meant"
 
 
 def _added_words(x: Examined, before: PastEntry) -> str:

@@ -135,9 +135,17 @@ def _of_two_versions(x: Examined, _: LockEntry) -> Judgement | None:
                 f"of {x.release} are of {other.version} ({place}): the block accepts packages of both versions"
             )
             verdict = _YES if x.today.is_known else _LIKELY
-            title = "the block has hashes of two versions, as a merge of lines leaves it"
-            return Judgement(verdict, words, as_of=x.today.as_of, basis=Basis.HASHES, title=title)
+            return Judgement(verdict, words, as_of=x.today.as_of, basis=Basis.HASHES, title=_OF_TWO_VERSIONS)
+    if x.today.rest_of:
+        words = (
+            f"{x.place}: {len(x.stale)} of {zh_of_packages(len(x.packed))} in the block of {x.release} are of the "
+            f"signed release {x.today.rest_of}: the block accepts packages of both versions"
+        )
+        return Judgement(_YES, words, as_of=x.today.as_of, basis=Basis.HASHES, title=_OF_TWO_VERSIONS)
     return None
+
+
+_OF_TWO_VERSIONS = "the block has hashes of two versions, as a merge of lines leaves it"
 
 
 def _without_lost(x: Examined, entry: LockEntry) -> Judgement | None:

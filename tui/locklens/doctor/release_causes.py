@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.arrivals import assumed_words
+from locklens.doctor.entry_since import blocking_rule
 from locklens.doctor.examined import WHOLE_LIST, Examined, zh_of_packages
 from locklens.doctor.lacking_causes import OF_THAT_TIME, missing_sums
 from locklens.doctor.model import Basis, CauseVerdict, Judgement, PackagePath
@@ -78,8 +79,8 @@ def _beside(x: Examined) -> str:
     words = "those of today are locked beside them"
     if before is not None and before.entry is not None and not wanted & before.accepted:
         who = f"commit {x.history.states[0].commit[:12]}" if is_committed else "a change that is not committed"
-        words = f"{who} locks those of today beside them"
-    return f"{words}, which a review blocks (LK001): init accepts the package of today now"
+        words = f"{who} locks those of today beside them, which a review blocks ({blocking_rule(x)})"
+    return f"{words}: init accepts the package of today now"
 
 
 def _of_today(x: Examined, words: str) -> Judgement:

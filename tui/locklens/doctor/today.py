@@ -30,6 +30,8 @@ class Today(Struct, frozen=True, dict=True):
         case: Facts of registries; None if none was asked, or neither an entry nor the message has a version.
         neighbour: The signer of the next version before; None if unknown.
         hashes_of: Another version, whose signed release has all locked packages; "" if none was found.
+        rest_of: Another version, whose signed release has all locked packages that this one lacks, beside some of this;
+            "" if none was found.
         served: What the mirror on a server, which the settings here name, gives or lists now; None if it was not asked.
         offered: What the registry answers here about the package that the run asked for in vain; None if not asked.
         downloads: The `zh` of each download of the package that was tried here, "" for one that broke off; of a
@@ -45,6 +47,7 @@ class Today(Struct, frozen=True, dict=True):
     case: Case | None = None
     neighbour: Signer | None = None
     hashes_of: str = ""
+    rest_of: str = ""
     served: FoundPackage | None = None
     offered: OfferedPackage | None = None
     downloads: tuple[str, ...] = ()
@@ -129,6 +132,8 @@ class Today(Struct, frozen=True, dict=True):
 
     @property
     def elsewhere(self) -> frozenset[str]:
-        """Locked `zh` that the release of this version in another registry lists."""
-        lists = self.case.packages.elsewhere.values() if self.case is not None else ()
-        return frozenset[str]().union(*lists)
+        """Locked `zh` that the release of this version in another registry lists, or that of another version."""
+        if self.case is None:
+            return frozenset()
+        rest = packages_of(self.case.entry.hashes) - self.listed if self.rest_of else frozenset[str]()
+        return rest.union(*self.case.packages.elsewhere.values())

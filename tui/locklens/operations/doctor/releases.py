@@ -135,7 +135,7 @@ def look_up_entries(
                 _as_of(subject.change, case),
                 case,
                 _neighbour(lookup, case, known),
-                _version_of_hashes(session, lookup, case),
+                *_versions_of_hashes(session, lookup, case),
                 served=offers.get(key),
                 offered=answers.get(key),
                 downloads=downloads,
@@ -284,29 +284,29 @@ MOST_VERSIONS = 8
 """The most versions next to the locked one that are asked for its hashes: an edit hardly moves it further."""
 
 
-def _version_of_hashes(session: ReleaseSession, lookup: ReleaseLookup, case: Case) -> str:
-    """Return another version whose signed release has all locked packages; "" where none is found.
+def _versions_of_hashes(session: ReleaseSession, lookup: ReleaseLookup, case: Case) -> tuple[str, str]:
+    """Return another version whose signed release has all locked packages, or those that the locked version lacks.
 
-    Registries are asked only where the locked version has none of them, or is not listed at all.
+    The other one of the two is "", and both where none is found. Registries are asked only where the locked version
+    lacks some, or is not listed at all.
     """
     entry, today = case.entry, case.new.today
     locked = packages_of(entry.hashes)
-    is_strange = (
-        not locked & today.hashes
-        if today is not None
-        else case.listing.is_known and not case.listing.has(entry.version)
-    )
-    if not locked or not is_strange or case.packages.elsewhere:
-        return ""
+    known = today.hashes if today is not None else frozenset[str]()
+    if today is None and (not case.listing.is_known or case.listing.has(entry.version)):
+        return "", ""
+    if not (odd := locked - known) or case.packages.elsewhere:
+        return "", ""
     others = sorted((one.version for one in case.listing.versions if one.version != entry.version), key=precedence)
     at = sum(one.compare(entry.version) < 0 for one in others)
     near = sorted(enumerate(others), key=lambda one: abs(2 * (one[0] - at) + 1))[:MOST_VERSIONS]
     questions = [ReleaseId(case.tool.name, case.change.address, version) for _, version in near]
     for question, fact in zip(questions, session.pool.map(lookup.answer, questions), strict=True):
         sums = fact.today if isinstance(fact, ReleaseFacts) else None
-        if sums is not None and (packages := locked - sums.manifests) and packages <= sums.hashes:
-            return str(question.version)
-    return ""
+        if sums is not None and (packages := odd - sums.manifests) and packages <= sums.hashes:
+            version = str(question.version)
+            return ("", version) if locked & known else (version, "")
+    return "", ""
 
 
 def _neighbour(lookup: ReleaseLookup, case: Case, known: dict[FactRequest, Fact]) -> Signer | None:
