@@ -886,6 +886,27 @@ def test_a_deleted_lock_file_that_was_restored_is_not_missed_in_roots_of_the_oth
     assert {one["verdict"] for one in document["causes"]} <= {"unknown", "no"}
 
 
+def test_the_root_whose_lock_file_the_other_tool_wrote_last_failed_and_no_alike_one(made: Any, doctor: Any) -> None:
+    """That a run without any lock file would print the same tells nothing of a root that is as it was."""
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.4"),)))
+    copytree(folder / "live/prod", folder / "live/qa")
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "another root")
+    before = git(folder, "rev-parse", "--short=12", "HEAD")
+    written = lock_file(replace(DEMO, provider=f"{OPENTOFU_HOST}/acme/demo"), dialect=OPENTOFU)
+    (folder / "live/qa/.terraform.lock.hcl").write_bytes(written)
+    git(folder, "commit", "-qam", "tofu init")
+    log = f"$ terraform init -lockfile=readonly\n{searching(demo='~> 1.4')}"
+    (folder / "ci.log").write_text(log, "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["errors"][0]["roots"] == ["live/qa"]
+    assert all(one["roots"] == ["live/qa"] for one in document["causes"] if one["verdict"] in {"yes", "likely"})
+    command = f"git restore -s {before} -- live/qa/.terraform.lock.hcl"
+    assert document["remedies"][0]["command"] == command
+    git(folder, *command.split()[1:])
+    assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
 def missed(*names: str) -> str:
     words = (
         "but that provider isn't available. You may be able to install it automatically by running:\n  terraform init"

@@ -347,9 +347,15 @@ class LogRoots(RootStates):
         return self._claims[key]
 
     def _is_of_other_tool(self, path: str, error: RecognisedError) -> bool:
-        """True if a root is not known to be of the tool that ran, but of the other one."""
+        """True if a root is not known to be of the tool that ran, but of the other one.
+
+        One that the other tool made its own by the last change of the lock file may still be of the tool that ran.
+        """
         tool, lock = self._tool_of(error), self._deleted.get(path) or self.lock(path)
-        return tool is not None and tool_before(self._checkout.tree, path, lock) not in {None, tool}
+        if tool is None or tool_before(self._checkout.tree, path, lock) in {None, tool}:
+            return False
+        before = self.history.before_tool(lock)
+        return before is None or before.tool != tool.name
 
     def _of_own_tool(self, paths: Sequence[str], error: RecognisedError) -> list[str]:
         """Return those of some roots that are of the run's tool, or that it reads without all of what they call."""
