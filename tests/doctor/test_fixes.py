@@ -659,14 +659,63 @@ def test_a_provider_that_is_locked_in_all_roots_that_a_log_fits_ends_its_error(m
     git(folder, "commit", "-qm", "stage")
     words = "This configuration requires provider registry.terraform.io/acme/netbox, but that provider isn't available."
     (folder / "ci.log").write_text(f"Error: Missing required provider\n\n{words}\n")
-    fixes = [one["command"] for one in doctor(folder, "ci.log")["remedies"]]
-    assert [one.rpartition("=")[2] for one in fixes] == ["live/prod", "live/stage"]
-    run(fixes[1])
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    assert fix["command"].endswith(" --root=live/prod --root=live/stage")
+    run(fix["command"].replace(" --root=live/prod", ""))
     document = doctor(folder, "ci.log")
     (cause, *_) = document["causes"]
     assert (document["state"], cause["id"], cause["roots"]) == ("open", "not-locked", ["live/prod"])
     shutil.copy(folder / "live/stage/.terraform.lock.hcl", folder / LOCK)  # as init of the tool has it
     assert doctor(folder, "ci.log")["fixed"].startswith("acme/netbox 3.10.0 is locked now (live/prod/")
+
+
+def test_an_entry_that_each_of_two_alike_roots_lost_has_its_own_commit_and_place_in_each(
+    made: Any, doctor: Any
+) -> None:
+    random = sample_entry("hashicorp/random", "3.6.3", "~> 3.6")
+    required = (("acme/demo", "~> 1.4"), ("hashicorp/random", "~> 3.6"))
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO, random),), required))
+    shutil.copytree(folder / "live/prod", folder / "live/qa")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "another root")
+    removing = {}
+    for root in ("live/prod", "live/qa"):
+        (folder / root / ".terraform.lock.hcl").write_bytes(lock_file(DEMO))
+        git(folder, "commit", "-qam", "tidy")
+        removing[root] = git(folder, "rev-parse", "--short=12", "HEAD")
+    listed = "- Reusing previous version of acme/demo from the dependency lock file\n"
+    listed += '- Finding hashicorp/random versions matching "~> 3.6"...\n'
+    words = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    log = f"$ terraform init -lockfile=readonly\nInitializing provider plugins...\n{listed}\n"
+    (folder / "ci.log").write_text(f"{log}Error: Provider dependency changes detected\n\n{words}\n", "utf-8")
+    document = doctor(folder, "ci.log")
+    cause, (fix,) = document["causes"][0], document["remedies"]
+    assert (cause["id"], cause["verdict"], cause["roots"]) == ("not-locked", "yes", ["live/prod", "live/qa"])
+    for root, commit in removing.items():
+        assert re.search(f"\\(in {root}\\) [^;]*{root}/[^;]*commit {commit} of [^;]* removed it", cause["evidence"])
+    run(fix["command"])
+    assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
+def test_what_a_commit_tells_of_one_root_goes_before_a_guess_about_an_alike_one(made: Any, doctor: Any) -> None:
+    """Without the registry, few locked packages are a guess: the release may have no more."""
+    few = replace(DEMO, packed=("darwin_arm64", "linux_amd64"), unpacked=("darwin_arm64", "linux_amd64"))
+    folder = made(SampleIncident("", ("none",), (lock_file(few),), (("acme/demo", "~> 1.4"),)))
+    shutil.copytree(folder / "live/prod", folder / "live/qa")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "another root")
+    before = git(folder, "rev-parse", "--short=12", "HEAD")
+    one = replace(few, packed=("darwin_arm64",), unpacked=("darwin_arm64",))
+    (folder / "live/qa/.terraform.lock.hcl").write_bytes(lock_file(one))
+    git(folder, "commit", "-qam", "resolved")
+    _refuse(folder, "1.4.2")
+    document = doctor(folder, "--offline", "ci.log")
+    assert document["errors"][0]["roots"] == ["live/prod", "live/qa"]
+    (cause,) = (each for each in document["causes"] if each["verdict"] in {"yes", "likely"})
+    assert (cause["id"], cause["roots"]) == ("platform-missing", ["live/qa"])
+    commands = [one["command"] for one in document["remedies"]]
+    assert f"locklens restore acme/demo --from {before} --root=live/qa" in commands
+    assert all(one.endswith(" --root=live/qa") for one in commands)
 
 
 def test_each_root_goes_to_a_version_that_its_own_constraints_allow(made: Any, doctor: Any) -> None:

@@ -20,7 +20,7 @@ from locklens.doctor.shell import from_top
 from locklens.lines import FilePlace
 from locklens.project.configuration import Contributor, constraint_place, source_place
 from locklens.selection.choosing import conflicts
-from locklens.text import counted, listing
+from locklens.text import clauses, counted, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -214,7 +214,7 @@ def of_no_root(causes: Iterable[Cause]) -> tuple[Cause, ...]:
 def of_one_root(known: Sequence[Examined], groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
     """Return the causes of one error in roots whose entries differ: certain only where they are for all of them.
 
-    Where more than a guess speaks for a root, none is likely in another one that accepts the mirror's copy.
+    Where more than a guess speaks for one root, no guess is likely in another.
     """
     is_told = any(cause.is_probable and cause.basis is not Basis.GUESS for causes in groups for cause in causes)
     certain = [{cause.id for cause in causes if cause.verdict is CauseVerdict.YES} for causes in groups]
@@ -222,10 +222,9 @@ def of_one_root(known: Sequence[Examined], groups: Sequence[tuple[Cause, ...]]) 
     words = f"; the log does not say of which of {len(groups)} entries it is"
 
     def judged(x: Examined, cause: Cause) -> Cause:
-        if is_told and cause.verdict is CauseVerdict.LIKELY and cause.basis is Basis.GUESS and x.entry is not None:
-            sound = x.sound_mirror.path if x.sound_mirror is not None else ""
-            evidence = f"{cause.evidence}; {sound} has a locked hash here"
-            return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=evidence) if sound else cause
+        if is_told and cause.verdict is CauseVerdict.LIKELY and cause.basis is Basis.GUESS:
+            sound = f"{x.sound_mirror.path} has a locked hash here" if x.entry and x.sound_mirror else ""
+            return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=clauses(cause.evidence, sound))
         if cause.verdict is not CauseVerdict.YES or cause.id in for_all:
             return cause
         return replace(cause, verdict=CauseVerdict.LIKELY, evidence=cause.evidence + words)

@@ -250,7 +250,7 @@ def _few_hashes(x: Examined) -> Judgement | None:
         return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.FILES if x.error else Basis.GUESS)
     if x.error is not None and len(x.packed) < _usual(x):
         words = f"only {zhs} and {h1s} locked, where a signed list has one for each platform"
-        return Judgement(_LIKELY, words, x.why_unknown)
+        return Judgement(_LIKELY, words, x.why_unknown, basis=Basis.GUESS)
     return None
 
 

@@ -109,8 +109,6 @@ class SubjectFinder:
         Where the log tells its root, each with that entry is one. They are relative to the current folder.
         """
         own = self._checkout.shown(subject.root.path)
-        if subject.entry is None and subject.message.kind == "readonly-changed":
-            return tuple(dict.fromkeys((own, *map(self._checkout.shown, subject.fitting))))
         if subject.entry is None or subject.root.lock.problems:
             return (own,)
         same = self.same_entry(subject.root.path, subject.entry, self._named_roots() or subject.fitting)
@@ -205,7 +203,7 @@ class SubjectFinder:
         if not error.provider:
             is_of_modules = error.kind == MODULE_MISSING  # whatever is locked
             paths = fitting if told or is_of_modules else self._of_each_lock(fitting)
-            found = self._of_searched(error, paths[: len(told) or 1]) or self._of_no_provider(error, paths)
+            found = self._of_searched(error, fitting[:_MOST_ENTRIES]) or self._of_no_provider(error, paths)
         else:
             roots = map(self.roots.root, fitting if told else self._of_each_entry(fitting, error))
             found = [self._of_root(error, root, self.roots.address(error, root)) for root in roots]
