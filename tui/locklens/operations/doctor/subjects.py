@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _OF_CONFIGURATION = OF_VERSIONS | {"no-matching-release"}
 """Errors about what a root requires: equal entries of roots with different constraints are different cases."""
 
+_MOST_LACKING = 40
+"""The most roots that lack an entry of which each is examined."""
+
 _MOST_ENTRIES = 5
 """Different entries of one version that are examined: more tell nothing new about a log without a root."""
 
@@ -203,7 +206,7 @@ class SubjectFinder:
         if not error.provider:
             is_of_modules = error.kind == MODULE_MISSING  # whatever is locked
             paths = fitting if told or is_of_modules else self._of_each_lock(fitting)
-            found = self._of_searched(error, fitting[:_MOST_ENTRIES]) or self._of_no_provider(error, paths)
+            found = self._of_searched(error, fitting[:_MOST_LACKING]) or self._of_no_provider(error, paths)
         else:
             roots = map(self.roots.root, fitting if told else self._of_each_entry(fitting, error))
             found = [self._of_root(error, root, self.roots.address(error, root)) for root in roots]
