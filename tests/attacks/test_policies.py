@@ -246,9 +246,9 @@ def test_every_report_says_that_the_change_modifies_its_policy(
 @pytest.mark.parametrize(
     ("policy", "sides", "words"),
     [
-        ("cooldown = 3\n", ("main", "--merge-base"), "Review and merge the policy first, as a change of its own."),
+        ("cooldown = 3\n", ("main", "--merge-base"), "Review the policy as a change of its own, and merge it first:"),
         ("cooldown = 3\n", ("main",), "or compare since the common ancestor (--merge-base)."),
-        ("cooldown = 'x'\n", ("main",), "Correct it. Review and merge the policy first, as a change of its own."),
+        ("cooldown = 'x'\n", ("main",), "Correct it. Review the policy as a change of its own, and merge it first:"),
     ],
 )
 def test_what_to_do_about_a_policy_fits_how_it_differs(

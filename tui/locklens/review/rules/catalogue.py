@@ -120,7 +120,10 @@ _LENT = RuleWording(
     "restore the entry as it was before, then upgrade this provider alone (R on Review, and `locklens upgrade`).",
 )
 
-_POLICY_FIRST = "Review and merge the policy first, as a change of its own"
+_POLICY_FIRST = (
+    "Review the policy as a change of its own, and merge it first: where a check is required, an owner merges it over "
+    'the failed one, or the base says accept_from = "head"'
+)
 
 _ALL = (
     Rule(
