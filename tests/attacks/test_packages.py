@@ -525,6 +525,22 @@ def test_a_lock_file_that_git_ignores_is_not_called_missing(top: Path, capsys: p
     assert Reviewed(capsys, "--staged").findings["new"]["LK037"]["message"].startswith("no lock file: ")
 
 
+def test_a_lock_file_that_a_change_has_git_ignore_is_said_to_be_ignored(
+    top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(top, ".gitignore", f"{LOCK}\n")
+    git(top, "rm", "-q", "--cached", f"infra/{LOCK}")
+    git(top, "add", ".gitignore")
+    git(top, "commit", "-qm", "ignored")
+    found = Reviewed(capsys).findings["infra"]["LK037"]
+    assert found["severity"] == "warn"
+    assert found["message"] == "the lock file exists, and git ignores it: whatever init selects is not reviewed"
+    main(["review", "main", "--offline", "--no-cache", "--format", "text", "--fail-on", "warn"], lambda *_: 0)
+    out = " ".join(capsys.readouterr().out.split())
+    assert "infra (lock file ignored by git, Terraform)" in out
+    assert "Remove the pattern that `git check-ignore -v` names, and commit the lock file." in out
+
+
 def test_a_lock_file_that_git_ignores_makes_a_root(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Init was run there, whatever the configuration has besides its requirements."""
     put(top, ".gitignore", f"{LOCK}\n")

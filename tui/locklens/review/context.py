@@ -66,7 +66,9 @@ class Absence(StrEnum):
 
 
 class UnlockedRoot(Struct, frozen=True):
-    """A root without a lock file in the repository, before or now, and in which a configuration file changed.
+    """A root without a lock file in the repository.
+
+    It had none before either, and a configuration file changed; or git ignores the lock file that was there.
 
     Attributes:
         has_backend: True if the configuration says where the state is kept.
@@ -136,7 +138,7 @@ class RootContext(Struct, frozen=True):
         unlike_before: The folders of such roots whose lock files differ from that one's.
         contents: Digests of the content of both sides' paths.
         has_packages: True if there are such files in the repository, of the change or not.
-        unlocked: Set for a root without a lock file in the repository on either side.
+        unlocked: Set for a root without a lock file in the repository on either side, or whose file git ignores now.
         is_survey: True if the subject is all that is locked, so that unchanged providers are judged like changed ones.
     """
 

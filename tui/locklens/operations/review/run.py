@@ -28,7 +28,7 @@ from locklens.operations.root_modules import (
 from locklens.project import RootEvidence, RootPair
 from locklens.project.tree import folder_of
 from locklens.review.changes import Comparer, readable_old_side
-from locklens.review.context import RootContext, ToolChange, UnlockedRoot, Unreviewed
+from locklens.review.context import Absence, RootContext, ToolChange, UnlockedRoot, Unreviewed
 from locklens.review.model import Change, ChangeKind, LockStatus, PolicySide, Review, RootReview, SideName
 from locklens.review.rules.judge import KnownVerdicts, judge, judge_policy_change
 
@@ -301,9 +301,11 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
 
 
 def _unlocked(tree: Tree, pair: RootPair) -> UnlockedRoot | None:
-    if pair.unlocked is None:
+    absence = absence_of(tree, pair.path)
+    is_lost = pair.old_lock is not None and pair.new_lock is None and absence is Absence.IGNORED
+    if pair.unlocked is None and not is_lost:
         return None
-    return UnlockedRoot(pair.unlocked is RootEvidence.BACKEND, absence_of(tree, pair.path))
+    return UnlockedRoot(is_lost or pair.unlocked is RootEvidence.BACKEND, absence)
 
 
 def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, str]:

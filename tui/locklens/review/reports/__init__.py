@@ -99,10 +99,10 @@ def side_words(side: SideName) -> str:
 
 def lock_status_words(root: RootReview) -> str:
     """What became of a root's lock file, if it has one."""
-    if root.old.exists or root.new.exists or root.new.problems:
-        return root.status.value
     unlocked = root.context.unlocked
-    return "ignored by git" if unlocked is not None and unlocked.absence is Absence.IGNORED else "none"
+    if unlocked is not None and unlocked.absence is Absence.IGNORED:
+        return "ignored by git"
+    return root.status.value if root.old.exists or root.new.exists or root.new.problems else "none"
 
 
 def root_status_words(root: RootReview) -> str:

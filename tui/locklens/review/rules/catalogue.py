@@ -248,7 +248,8 @@ _ALL = (
         "-lockfile=readonly it fails.",
         "Run `terraform providers` and compare with the lock file.",
         "Where the entry was removed, restore that of the base (R on Review, with the branch checked out, or `locklens "
-        "restore`). A new provider is locked by `locklens lock`, or `init` or `providers lock` of the root's tool.",
+        "restore`). A new provider is locked by `locklens lock`, or `init` or `providers lock` of the root's tool. "
+        "Where git ignores the lock file, LK037 says how to commit it.",
         cases={
             "unknown": RuleWording(
                 "Not known whether the removed provider is required",
@@ -808,7 +809,7 @@ _ALL = (
         "A root module has no lock file, or git ignores it. The severity is info if the configuration has no "
         "backend, as in an example, unless git tracks a lock file that was deleted. `locklens health` reports it; a "
         "review does so where the change modifies the configuration, with severity info if no further provider is "
-        "required.",
+        "required, and where git ignores a lock file that the base has.",
         "Without a committed lock file, each run may select other versions and accepts whatever package it gets.",
         "Run `git check-ignore -v FOLDER/.terraform.lock.hcl`; a root is a folder with a backend or a provider "
         "configuration that no other folder calls as a module.",
