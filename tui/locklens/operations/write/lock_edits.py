@@ -81,7 +81,8 @@ def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderA
         if reason:
             words = f"kept: not required by what could be read of the configuration ({reason})"
             for entry in orphans:
-                draft.note(root.path, words, address=root.name_of(entry.address))
+                name = root.name_of(entry.address)
+                draft.note(root.path, f"{words}; `locklens prune {name}`, which names it, removes it", address=name)
         else:
             entries = {entry.address: None for entry in orphans if not root.configuration.unknown_need(entry.address)}
             for entry in orphans:

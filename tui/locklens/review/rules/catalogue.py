@@ -273,7 +273,8 @@ _ALL = (
         cases={
             "unknown": RuleWording(
                 "Not known whether it is required",
-                "Keep it, unless `terraform providers` shows that nothing requires it.",
+                "Keep it, unless `terraform providers` shows that nothing requires it: `locklens prune NAME` removes it "
+                "then.",
             ),
             "other tool": RuleWording(
                 "Locked for the other tool's registry",
