@@ -353,6 +353,21 @@ def test_of_equal_roots_the_one_with_the_most_alike_name_is_named(repo: Path) ->
     assert moves(repo, base) == expected
 
 
+@pytest.mark.parametrize("told", ["backend.tf", "settings/backend.hcl"])
+def test_a_copy_of_a_root_that_stays_did_not_move_from_one_that_was_deleted(repo: Path, told: str) -> None:
+    """An upgrade of a moved root, after which its lock file is that of a root that stays, makes it no copy."""
+    files: dict[str, str | None] = {}
+    for name, version in (("dev", "b"), ("prod", "a")):
+        own = f"# of {name}\n# bucket of {name}\n# data\n"
+        files |= {f"{name}/{LOCK_FILE}": lock(version), f"{name}/main.tf": "# a\n" * 9, f"{name}/{told}": own}
+    base = commit(repo, files)
+    git(repo, "mv", "dev", "queue")
+    write(repo, {f"queue/{LOCK_FILE}": lock("a")})
+    assert moves(repo, base) == {"queue": "dev"}
+    write(repo, {f"queue/{told}": "# of prod\n# bucket of prod\n# queue\n"})
+    assert moves(repo, base) == {}
+
+
 def test_of_a_thousand_moved_roots_each_has_its_old_folder(repo: Path) -> None:
     """All lock files are equal, and their order by name is another one."""
     roots = range(1000)

@@ -124,9 +124,12 @@ class LockCommits:
         come = _by_folder(one.new for one in changes if one.old is None)
         if not gone or not come:
             return {}
-        before = RevisionTree(self._repository, self._repository.resolve(f"{commit}^" if commit else "HEAD"))
+        base = self._repository.resolve(f"{commit}^" if commit else "HEAD")
+        before = RevisionTree(self._repository, base)
         after = RevisionTree(self._repository, commit) if commit else IndexTree(self._repository)
-        return {new: old.folder for new, old in find_moved_roots(before, after, gone, come).items()}
+        locks = _by_folder(self._repository.paths(base, named=LOCK_FILE))
+        stay = {folder: path for folder, path in locks.items() if folder not in gone}
+        return {new: old.folder for new, old in find_moved_roots(before, after, gone, come, stay).items()}
 
 
 def _by_folder(paths: Iterable[str | None]) -> dict[str, str]:

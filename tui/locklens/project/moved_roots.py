@@ -54,15 +54,15 @@ class OldFolder(NamedTuple):
 
 
 def find_moved_roots(
-    base_tree: Tree, head_tree: Tree, gone: Mapping[str, str], come: Mapping[str, str]
+    base_tree: Tree, head_tree: Tree, gone: Mapping[str, str], come: Mapping[str, str], stay: Mapping[str, str]
 ) -> dict[str, OldFolder]:
     """Return the old folder of each root whose lock file is elsewhere: by its configuration, then by its lock file.
 
     A root moves with its configuration: the equal one of a folder is better evidence than an equal lock file, and where
     the lock files differ, the configurations must be alike too, as far as both can be read. One that keeps its
     configuration has lost its lock file, however alike that of another folder is, and a folder that had a configuration
-    before was another root. `gone` has the lock files that only the old side has, by folder, and `come` those of the
-    new side.
+    before was another root. One that is more like a root that stays is a copy of that. `gone` has the lock files that
+    only the old side has, by folder, `come` those of the new side, and `stay` those of the old side that both have.
     """
     if not gone or not come:
         return {}
@@ -86,7 +86,32 @@ def find_moved_roots(
         _pair(_equal(old, new, _OneSided.entries_of), old, new, moved)
     if len(old.entries) * len(new.entries) <= _MAX_COMPARED:
         _pair(list(_alike(old, new)), old, new, moved)
+    if moved and stay and len(moved) * len(stay) <= _MAX_COMPARED:
+        remaining = _OneSided(base_tree, stay)
+        return {after: was for after, was in moved.items() if not _is_copy(after, was.folder, remaining, old, new)}
     return moved
+
+
+def _is_copy(after: str, before: str, remaining: _OneSided, old: _OneSided, new: _OneSided) -> bool:
+    """True if a root that stays is more like a new one than the old one is: by configuration, then by other files.
+
+    Lock files tell nothing: an upgrade makes that of a moved root equal to others.
+    """
+    own = new.configurations[after]
+    likeness = _likeness(old.configurations[before], own)
+    same = []
+    for one in remaining.entries if own else ():
+        other = _likeness(remaining.configurations[one], own)
+        if other > likeness:
+            return True
+        if other == likeness:
+            same.append(one)
+    if not same:
+        return False
+    for side, folders in ((old, [before]), (new, [after]), (remaining, same)):
+        side.read_files(folders)
+    likeness = _likeness(old.files[before], new.files[after])
+    return any(_likeness(remaining.files[one], new.files[after]) > likeness for one in same)
 
 
 class _OneSided:

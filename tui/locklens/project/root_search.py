@@ -151,7 +151,8 @@ def _paired(repository: Repository, base_tree: Tree, head_tree: Tree, changes: S
     deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
     gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
     come = {folder: path for folder, path in new.items() if folder not in old}
-    return _PairedLocks(old, new, gone, find_moved_roots(base_tree, head_tree, gone, come))
+    stay = {folder: path for folder, path in old.items() if folder in new}
+    return _PairedLocks(old, new, gone, find_moved_roots(base_tree, head_tree, gone, come, stay))
 
 
 def old_folders(

@@ -273,8 +273,8 @@ _ALL = (
         cases={
             "unknown": RuleWording(
                 "Not known whether it is required",
-                "Keep it, unless `terraform providers` shows that nothing requires it: `locklens prune NAME` removes it "
-                "then.",
+                "Keep it, unless `terraform providers` shows that nothing requires it: then `locklens prune NAME` "
+                "removes it.",
             ),
             "other tool": RuleWording(
                 "Locked for the other tool's registry",
