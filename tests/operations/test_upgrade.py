@@ -653,6 +653,11 @@ def test_roots_that_share_a_module_are_planned_together(top: Path) -> None:
     assert [(remark.root, remark.words) for remark in plan.remarks] == [
         ("c", "still locked at 5.1.0, which the edited m/main.tf excludes: upgrade it too")
     ]
+    (top / f"c/{LOCK}").write_bytes((top / f"c/{LOCK}").read_bytes().replace(b'"5.1.0"', b'"6.0.0"'))
+    words = 'its lock file records "~> 5.0", and with the edited m/main.tf that is "~> 6.0": lock it, too'
+    again = planned(top, Shelf(OFFERED), "aws", roots=["a", "b"], edits_constraints=True)
+    assert [(remark.root, remark.words) for remark in again.remarks] == [("c", words)]
+    (top / f"c/{LOCK}").write_bytes((top / f"c/{LOCK}").read_bytes().replace(b'"6.0.0"', b'"5.1.0"'))
     apply(plan.proposal)
     locked = [parse((top / root / LOCK).read_bytes(), "").entries[0] for root in "abc"]
     assert [(str(one.version), one.constraints) for one in locked] == [

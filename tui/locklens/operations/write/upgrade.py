@@ -272,7 +272,11 @@ def _command(request: Upgrade) -> str:
 
 
 def _note_left_behind(draft: ScopedPlanBuilder) -> None:
-    """Note the roots of the repository whose locked version an edited constraint excludes."""
+    """Note the roots of the repository whose locked version an edited constraint excludes, or that record another one.
+
+    `providers lock` rewrites what is recorded.
+    """
+    planned = {change.root for change in draft.changes}
     edited = sorted({(edit.place.file, change.address) for change in draft.changes for edit in change.edits})
     for path in draft.locked() if edited else ():
         try:
@@ -282,10 +286,17 @@ def _note_left_behind(draft: ScopedPlanBuilder) -> None:
         for file, address in edited:
             if file not in root.configuration.files:
                 continue
-            entry = root.lock.by_address.get(address)
-            if entry is not None and not root.configuration.constraints(address).admits(entry.version):
+            entry, constraints = root.lock.by_address.get(address), root.configuration.constraints(address)
+            if entry is not None and not constraints.admits(entry.version):
                 words = f"still locked at {entry.version}, which the edited {file} excludes: upgrade it too"
                 draft.note(path, words, address=root.name_of(address))
+            elif entry is None or path in planned or root.configuration.unknown_constraints:
+                continue
+            elif entry.constraints != str(constraints):
+                words = (
+                    f'its lock file records "{entry.constraints}", and with the edited {file} that is "{constraints}"'
+                )
+                draft.note(path, f"{words}: lock it, too", address=root.name_of(address))
 
 
 def _end_moves(request: Upgrade, draft: ScopedPlanBuilder) -> None:
