@@ -41,8 +41,8 @@ def add_restore_options(parser: Parser) -> None:
     words = "provider to restore; removed if it is not locked in the revision"
     parser.add_argument("providers", nargs="+", metavar="PROVIDER", help=words)
     group = parser.group("operation")
-    words = "revision to restore from, or the lock file of a moved root in it (default: HEAD)"
-    group.add("--from", dest="revision", default="HEAD", metavar="REV[:PATH]", help=words)
+    words = "revision to restore from; REV:PATH names the lock file of a moved root in it (default: HEAD)"
+    group.add("--from", dest="revision", default="HEAD", metavar="REV", help=words)
     _add_scope(parser)
 
 
