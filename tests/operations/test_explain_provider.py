@@ -234,6 +234,18 @@ def test_a_step_down_is_called_one_and_nothing_is_newer_than_what_is_locked(tmp_
     assert "NEWER" not in text
 
 
+def test_where_there_is_no_lock_file_to_upgrade_lock_selects_whatever_the_policy_holds_back(tmp_path: Path) -> None:
+    write(tmp_path, {"a/main.tf": requiring("hashicorp/aws ~> 5.0"), "a/.terraform.lock.hcl": lock("acme/a 1.0.0")})
+    git(tmp_path, "init", "-q")
+    policy = 'allow = ["acme/*", "hashicorp/aws < 5.2"]'
+    upgrade = said(asked(tmp_path, "aws", "a", offered=offers("5.1.0", "5.2.0"), policy=policy))
+    assert "  UPGRADE      `locklens upgrade hashicorp/aws` selects 5.1.0; 5.2.0, the newest in range" in upgrade
+    (tmp_path / "a/.terraform.lock.hcl").unlink()
+    text = said(asked(tmp_path, "aws", "a", offered=offers("5.1.0", "5.2.0"), policy=policy))
+    assert "  LOCK         `locklens lock hashicorp/aws` selects 5.2.0\n" in text
+    assert "UPGRADE" not in text
+
+
 def test_a_range_without_an_offered_version_names_the_nearest(tmp_path: Path) -> None:
     text = said(asked(write(tmp_path, FILES), "aws", offered=offers("4.0.0", "6.0.0")))
     assert (

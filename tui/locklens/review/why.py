@@ -62,8 +62,9 @@ class RootWhy(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """The command that upgrades the provider."""
-        return f"`locklens upgrade {self.explanation.address.short(self.tool.default_host)}`"
+        """The command that upgrades the provider, or that locks it where there is no lock file to upgrade."""
+        verb = "upgrade" if self.lock_file is not None else "lock"
+        return f"`locklens {verb} {self.explanation.address.short(self.tool.default_host)}`"
 
 
 class Unsure(Struct, frozen=True):

@@ -261,24 +261,30 @@ def _upgrade_lines(offer: VersionChoices, root: RootWhy, folder: str) -> Iterato
             yield _command_line(offer, offer.upgraded, root)
         yield from _held_lines("NEWER", offer.newer, root, folder)
         return
-    yield _fact("UPGRADE", Span(f"{root.command} selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
+    yield _fact(_label(root), Span(f"{root.command} selects nothing: {_obstacle(offer.upgraded)}", Role.BLOCK))
     if not offer.upgraded.conflicts:
         yield from _held_lines("NEAREST", offer.upgraded.held, root, folder)
 
 
 def _command_line(offer: VersionChoices, upgraded: Selection, root: RootWhy) -> Line:
-    """The selection of the command that upgrades the provider."""
+    """The selection of the command that upgrades the provider; `lock` selects as `init` does, whatever the policy."""
     entry, selected = root.explanation.locked, upgrade_words(offer, upgraded)
+    if root.lock_file is None:
+        selected = f"selects {upgraded.version}"
     is_same = entry is not None and entry.version == offer.recommended == upgraded.version
     note = ", already locked" if is_same else ""
     if entry is not None and offer.recommended is not None and offer.recommended.compare(entry.version) < 0:
         note = ", older than the locked version"
-    if (aim := root.explanation.upgrade) is not None and root.is_pin_open([aim]):
+    if (aim := root.explanation.upgrade) is not None and root.lock_file is not None and root.is_pin_open([aim]):
         selected += ", if a pinned key signs it"
     if root.configuration.unread_reason:
         selected = f"stops, for not all constraints can be read; by the others it {selected}"
-    version = str(offer.recommended or upgraded.version)
-    return _fact("UPGRADE", f"{root.command} {selected}{note}", copied=version)
+    version = str((offer.recommended if root.lock_file is not None else None) or upgraded.version)
+    return _fact(_label(root), f"{root.command} {selected}{note}", copied=version)
+
+
+def _label(root: RootWhy) -> str:
+    return "UPGRADE" if root.lock_file is not None else "LOCK"
 
 
 def _obstacle(reason: Unselectable) -> str:
