@@ -163,6 +163,18 @@ def test_a_root_that_only_the_base_has_is_no_root(upgrade: Run, top: Path, mode:
     assert (status, err.splitlines()[0]) == (2, "error: a: no such folder")
 
 
+def test_stage_tells_what_cached_answers_tell_of_a_block(run: Run, top: Path) -> None:
+    """It asks no registry, and review --staged --offline has the same findings."""
+    (top / "locklens.toml").write_text('cooldown = 7\nfail_on = "warn"\n')
+    who = "-c", "user.name=n", "-c", "user.email=e"
+    subprocess.run(["git", *who, "commit", "-qam", "locked"], cwd=top, check=True)
+    assert run("upgrade", "acme/other=1.1.0", "--root", "a")[0] == 0
+    assert run("review", "--root", "a")[0] == 1
+    status, _, err = run("stage", "--root", "a")
+    assert (status, "warn: LK014 a/.terraform.lock.hcl:" in err) == (1, True), err
+    assert err.endswith("hint: no registry was asked: locklens review --staged checks hashes and signers\n")
+
+
 def test_without_the_cooldown(upgrade: Run, top: Path) -> None:
     found = document(upgrade, "--root", "a", "--ignore-cooldown")
     assert {one["provider"].rpartition("/")[2] for one in found["candidates"] if one["safe"]} == {"demo", "other"}

@@ -224,7 +224,7 @@ def _cache_of(options: Namespace, path: Path | None = None) -> Cache:
     """Return the cache of a command, in memory with --no-cache; `path` replaces the user's own."""
     from locklens.storage.cache import Cache
 
-    return Cache.in_memory() if options.no_cache else Cache(path)
+    return Cache.in_memory() if getattr(options, "no_cache", False) else Cache(path)
 
 
 def _host(text: str) -> str:

@@ -57,7 +57,8 @@ def add_stage_options(parser: Parser) -> None:
     """Add the options of `stage`."""
     words = (
         "Stage the changed blocks of providers, as git add -p would; other changes stay in the work tree. "
-        "The status is 1 where what this run stages has a finding that fails a review. No registry is asked."
+        "The status is 1 where what this run stages has a finding that fails a review. No registry is asked: of hashes "
+        "and signers, cached answers alone count."
     )
     parser.begin(words, "[OPTION...] [PROVIDER...] [-- ROOT...]", _run_stage)
     words = "provider whose block to stage (default: every changed one)"
@@ -115,6 +116,8 @@ def _format(options: Namespace) -> Operation:
 
 def _run_stage(options: Namespace) -> int:
     """Stage the changes of the roots since HEAD, and report the findings that the index has then."""
+    from msgspec.structs import replace
+
     from locklens.operations.compare import open_git
     from locklens.operations.locklens import LockLens
     from locklens.operations.review.request import ReviewRequest
@@ -128,12 +131,13 @@ def _run_stage(options: Namespace) -> int:
         include_unchanged=bool(options.providers),
         tool=given_tool(options),
         test_directory=options.test_directory,
+        network=replace(network_of(options), is_offline=True),
     )
     top = Repository.top_of(Path.cwd())
     locklens = LockLens(request)
     review = locklens.review()
     plan = locklens.plan(named_blocks(review, top, options.providers), review)
-    found = () if plan.proposal.is_empty else _without_registry(locklens.review_plan(plan, review).review)
+    found = () if plan.proposal.is_empty else _known(locklens.review_plan(plan, review).review)
     for finding in found:
         place = f"{finding.file}:{finding.line}" if finding.line else finding.file
         if options.json:
@@ -141,29 +145,16 @@ def _run_stage(options: Namespace) -> int:
             put_event("finding", **fields, file=finding.file, line=finding.line)
         else:
             tell([f"{finding.severity.value}: {finding.rule} {place}: {finding.message}"])
-    if found and not options.json:
+    if not plan.proposal.is_empty and not options.json:
         tell(["hint: no registry was asked: locklens review --staged checks hashes and signers"])
     status = apply_plan(plan, options)
     return FINDINGS if any(review.is_failing(finding) for finding in found) else status
 
 
-def _without_registry(review: Review) -> tuple[Finding, ...]:
-    """Return the blocks and warnings of a staged plan that need no answer of a registry, the worst first."""
-    from locklens.review.rules.catalogue import RULES
-
-    found = (
-        finding
-        for finding in review.findings
-        if finding.severity.is_serious
-        and finding.accepted is None
-        and finding.rule != _UNVERIFIED
-        and RULES[finding.rule].needs != "registry"
-    )
+def _known(review: Review) -> tuple[Finding, ...]:
+    """Return the blocks and warnings of a staged plan, the worst first, but for those for want of an answer."""
+    found = (one for one in review.findings if one.severity.is_serious and one.accepted is None and not one.is_doubt)
     return tuple(sorted(found, key=lambda finding: finding.severity.rank))
-
-
-_UNVERIFIED = "LK003"
-"""Its reason would be that no registry was asked."""
 
 
 def _run_undo(options: Namespace) -> int:
