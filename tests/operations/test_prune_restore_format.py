@@ -95,6 +95,8 @@ def test_prune_keeps_and_names_what_something_unread_may_require(
         "kept: not required by what could be read" in remark.words and words in remark.words for remark in plan.remarks
     )
     assert plan.remarks[1].words.endswith("; `locklens prune hashicorp/tls`, which names it, removes it")
+    of_root = Prune(Scope(top.parent, (top.name,))).plan().remarks[1].words
+    assert of_root.endswith(f" prune hashicorp/tls --root {top.name}`, which names it, removes it")
     named = Prune(Scope(top), ("tls",)).plan()
     apply(named.proposal)
     assert lock_of(top) == lock(entry("aws"), entry("null"))

@@ -64,11 +64,11 @@ class Prune(FileOperation, frozen=True):
             on_root(root.path)
             with draft.attempt(root.path):
                 require_sound(root)
-                _prune_root(draft, root, selected[root.path] if self.providers else None)
+                _prune_root(draft, self.where, root, selected[root.path] if self.providers else None)
         return draft.plan(command_line("prune", draft.planned(self.where), self.providers))
 
 
-def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderAddress] | None) -> None:
+def _prune_root(draft: ScopedPlanBuilder, where: Scope, root: Root, named: frozenset[ProviderAddress] | None) -> None:
     required = root.configuration.required()
     migrating = {old for old, new in root.migration.moved if new in required}
     orphans = [entry for entry in root.lock.entries if entry.address not in required | migrating]
@@ -82,7 +82,9 @@ def _prune_root(draft: ScopedPlanBuilder, root: Root, named: frozenset[ProviderA
             words = f"kept: not required by what could be read of the configuration ({reason})"
             for entry in orphans:
                 name = root.name_of(entry.address)
-                draft.note(root.path, f"{words}; `locklens prune {name}`, which names it, removes it", address=name)
+                own = tuple(one for one in where.roots if draft.paths[one] == root.path)
+                removing = command_line("prune", replace(where, roots=own[:1]), [name])
+                draft.note(root.path, f"{words}; `{removing}`, which names it, removes it", address=name)
         else:
             entries = {entry.address: None for entry in orphans if not root.configuration.unknown_need(entry.address)}
             for entry in orphans:

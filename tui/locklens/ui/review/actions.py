@@ -260,6 +260,8 @@ def unlocked_words(node: Node) -> str:
     if names:
         return f"{listing(names, limit=2)} {'is' if len(names) == 1 else 'are'} no longer locked"
     provider, root = node.provider, node.root
+    if root is not None and not root.new.exists:
+        return "the root has no lock file: on 5 Health, L locks what is required"
     if provider is None or root is None:
         return "no change of a provider on this row: 3 Hashes lists all that is locked"
     name = provider.short(root.tool.default_host)
