@@ -717,6 +717,19 @@ def test_downgrades_are_possible_and_said() -> None:
     assert (row.target.text, row.bump.text, row.note.text) == ("0.9.0", "down", "older than the locked 1.0.0")
 
 
+def test_what_needs_a_decision_under_other_terms_is_deselected() -> None:
+    """A version of unknown age is eligible while no cooldown applies."""
+    some = offer("1.0.0:90 1.1.0", ">= 1.0")
+    of = selection_of(some).with_terms(UpgradePolicy()).toggled([some])
+    assert [str(pick.version) for pick in of.picks] == ["1.1.0"]
+    cooled = under_policy(of, parse_policy(b"cooldown = 7\n", "locklens.toml"))
+    words = "deselected 1 of 1 entry: a decision is needed now; the policy changed"
+    assert (cooled.selection.picks, cooled.words) == ((), words)
+    decided = cooled.selection.toggled([some])
+    kept = decided.with_terms(replace(decided.terms, limit=BumpLimit.MINOR))
+    assert [str(pick.version) for pick in kept.picks] == ["1.1.0"], "the decision was made under these terms"
+
+
 def test_terms_change_recommendations_and_keep_the_stepped_versions() -> None:
     some = offer("1.0.0:90 1.0.1:50 1.1.0:40 2.0.0:30", ">= 1.0")
     of = selection_of(some)

@@ -100,7 +100,10 @@ class UpgradeSelection(Struct, frozen=True):
         return replace(self, offers=offers, stepped=stepped, selected=selected, parked=parked).judged(self)
 
     def with_terms(self, terms: UpgradePolicy) -> UpgradeSelection:
-        """Replace the conditions; deselect providers whose target changes, and keep versions that were stepped to."""
+        """Replace the conditions; deselect providers whose target changes, and keep versions that were stepped to.
+
+        Of other versions, one that needs a decision now, and did not, is deselected too.
+        """
         return replace(self, terms=terms).judged(self)
 
     def with_known(self, known: Iterable[KnownRelease]) -> UpgradeSelection:
@@ -116,7 +119,12 @@ class UpgradeSelection(Struct, frozen=True):
         stepped = {key: version for key, version in self.stepped.items() if key in recommendations}
         judged = replace(self, recommendations=recommendations, stepped=stepped)
         chosen = {offer.key: choice.version for offer, choice in before.choices}
-        kept = {offer.key for offer, choice in judged.choices if choice.version == chosen.get(offer.key)}
+        kept = {
+            offer.key
+            for offer, choice in judged.choices
+            if choice.version == chosen.get(offer.key)
+            and (offer.key in stepped or before.terms.doubt(offer, choice) or not self.terms.doubt(offer, choice))
+        }
         return replace(judged, selected=frozenset(kept))
 
     # Selected versions

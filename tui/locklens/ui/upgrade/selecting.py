@@ -234,7 +234,7 @@ def _by_terms(selection: UpgradeSelection, terms: UpgradePolicy, words: str) -> 
 
 
 def _deselected_words(before: UpgradeSelection, made: UpgradeSelection) -> str:
-    """How many selected providers are deselected, since their target changed; "" for none.
+    """How many selected providers are deselected, since their target changed or needs a decision now; "" for none.
 
     One that was locked at another version meanwhile, or is no longer listed, is no such provider.
     """
@@ -243,8 +243,14 @@ def _deselected_words(before: UpgradeSelection, made: UpgradeSelection) -> str:
     changed = [one for one in made.offers.providers if one.key in gone and locked.get(one.key) == one.locked]
     if not changed:
         return ""
-    is_lost = all(made.target(offer) is None for offer in changed)
-    reason = ", without a target version" if is_lost else ": another version would be the target"
+    versions, targets = {offer.key: choice.version for offer, choice in before.choices}, map(made.target, changed)
+    moves = [(versions.get(offer.key), target) for offer, target in zip(changed, targets, strict=True)]
+    if all(target is None for _, target in moves):
+        reason = ", without a target version"
+    elif all(target is not None and target.version == version for version, target in moves):
+        reason = ": a decision is needed now"
+    else:
+        reason = ": another version would be the target"
     return f"deselected {len(changed)} of {counted(len(before.selected), 'entry', 'entries')}{reason}"
 
 
