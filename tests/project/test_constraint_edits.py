@@ -243,6 +243,10 @@ def test_files_that_are_not_ours(tmp_path: Path) -> None:
     assert "outside" in protection(top, "link/main.tf", None)
     assert "outside" in protection(top, "../outside/main.tf", None)
     assert "another git repository" in protection(top, "vendored/main.tf", None)
+    (top / "modules/m/versions.tf").symlink_to("../../shared.tf")
+    assert protection(top, "modules/m/versions.tf", None) == (
+        "the file is a link to shared.tf, which other roots may read: edit it by hand"
+    )
 
 
 def test_an_overlay_reads_what_is_over_it() -> None:

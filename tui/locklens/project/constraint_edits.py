@@ -135,4 +135,7 @@ def protection(top: Path, file: str, fetched: str | None) -> str:
     above = (os.path.join(real_top, *parts[:depth]) for depth in range(1, len(parts)))  # noqa: PTH118
     if any(os.path.lexists(os.path.join(folder, ".git")) for folder in above):  # noqa: PTH118
         return "the file belongs to another git repository"
+    if os.path.islink(os.path.join(real_top, clean)):  # noqa: PTH114, PTH118
+        # What is planned for its name is reviewed in this root alone.
+        return f"the file is a link to {'/'.join(parts)}, which other roots may read: edit it by hand"
     return ""
