@@ -718,6 +718,19 @@ def test_what_a_commit_tells_of_one_root_goes_before_a_guess_about_an_alike_one(
     assert all(one.endswith(" --root=live/qa") for one in commands)
 
 
+def test_a_constraint_in_a_file_behind_a_link_has_the_author_of_that_file(made: Any, doctor: Any) -> None:
+    folder = made(INCIDENTS["constraint-conflict"])
+    (folder / "common").mkdir()
+    (folder / "live/prod/main.tf").rename(folder / "common/main.tf")
+    (folder / "live/prod/main.tf").symlink_to("../../common/main.tf")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "one file for all roots")
+    out = " ".join(doctor(folder, "--format", "text", "--", "live/prod").split())
+    commit = git(folder, "log", "-1", "--format=%h", "--abbrev=12", "--", "common/main.tf")
+    assert re.search(f"REQUIRED live/prod/main.tf:[0-9]+: since commit {commit} of ", out)
+    assert "not committed yet" not in out
+
+
 def test_each_root_goes_to_a_version_that_its_own_constraints_allow(made: Any, doctor: Any) -> None:
     locked = lock_file(sample_entry("acme/demo", "1.5.0", "~> 1.4"))
     again = FaultRule(Fault.REPUBLISHED, provider="acme/demo", version="1.5.0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections import Counter
 from contextlib import suppress
@@ -21,6 +22,7 @@ from locklens.doctor.model import Incident, Onset, PackagePath
 from locklens.doctor.shell import Shell
 from locklens.doctor.today import Today
 from locklens.errors import RepositoryError
+from locklens.lines import FilePlace
 from locklens.machine import path_from_shell
 from locklens.operations.doctor.changed_roots import ChangedRoots
 from locklens.operations.doctor.copies import CopyFinder, is_absolute, is_of_cache
@@ -29,6 +31,7 @@ from locklens.operations.root_modules import tool_of
 from locklens.project import configuration_files
 from locklens.project.clifiles import this_platform
 from locklens.project.configuration import constraint_place
+from locklens.project.revision_paths import path_below_top
 from locklens.text import listing
 from locklens.versions import Constraints, Version
 
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
-    from locklens.lines import FilePlace
     from locklens.lockfile import LockEntry, LockFile
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.checkout import Checkout
@@ -447,10 +449,18 @@ class Examiner:
         return self._history.onset(lock, past, entry) if entry is not None else None
 
     def onset_of_requirement(self, place: FilePlace) -> Onset | None:
-        """Return the commit that git blames for a line of the configuration; None where git cannot tell."""
+        """Return the commit that git blames for a line of the configuration; None where git cannot tell.
+
+        Behind a link it is that of the file to which it leads.
+        """
         data = self._checkout.tree.read(place.file) if self._checkout.repository is not None else None
+        top = self._checkout.top
+        path = path_below_top(os.path.realpath(top), os.path.realpath(top / place.file))
+        if data is None or path is None:
+            return None
         try:
-            return self._history.onset_of_requirement(place, data) if data is not None else None
+            onset = self._history.onset_of_requirement(FilePlace(path, place.line), data)
+            return replace(onset, entry=str(place)) if onset is not None else None
         except RepositoryError:
             return None  # A clone may have the commits without all files in them.
 
