@@ -338,3 +338,20 @@ async def test_upgrade_goes_to_a_removed_provider_that_is_still_required(running
             await until(on, lambda: upgrades.row is not None and upgrades.row.is_of_provider)
             assert upgrades.row is not None
             assert [offer.address.type for offer in upgrades.row.offers] == ["tls"]
+
+
+async def test_upgrade_goes_to_the_provider_of_a_finding_without_a_change(running: Running, tmp_path: Path) -> None:
+    locked = lock(entry("null"), entry("tls"))
+    top = repository(tmp_path / "top", {f"a/{LOCK_FILE}": locked, "a/main.tf": requiring("null", "tls")})
+    put(top, {"a/main.tf": requiring("null") + b'provider "tls" {\n  version = "~> 99.0"\n}\n'})
+    with DemoRegistry() as registry:
+        network = NetworkSettings(environ_of(registry, tmp_path), Cache.in_memory())
+        async with running(LockLens(ReviewRequest(partial(open_git, top), network=network)), size=(240, 40)) as on:
+            await on.go_to("LK005")
+            assert "U" not in on.screen.idle_keys
+            await on.press("U")
+            upgrades = on.app.screen
+            assert isinstance(upgrades, UpgradeScreen)
+            await until(on, lambda: upgrades.row is not None and upgrades.row.is_of_provider)
+            assert upgrades.row is not None
+            assert [offer.address.type for offer in upgrades.row.offers] == ["tls"]

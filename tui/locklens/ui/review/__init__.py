@@ -419,7 +419,7 @@ class ReviewScreen(RowActionsScreen):
         """Show the provider on the Upgrade screen."""
         node, subject = self.node, upgrade_subject(self.node)
         if subject is not None:
-            self.post_message(ViewWanted(views.UPGRADE, self.top, (subject.root.path, subject.change.address)))
+            self.post_message(ViewWanted(views.UPGRADE, self.top, subject))
         elif node is not None and node.change is not None:
             self.refuse("upgrade: this row names no provider that is locked or required")
         else:

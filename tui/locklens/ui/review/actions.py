@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from locklens.addresses import ProviderAddress
     from locklens.review.findings import Finding
     from locklens.ui.row_actions import ScopeOf
 
@@ -270,10 +271,14 @@ def unlocked_words(node: Node) -> str:
     return f"{name} is not locked: on 5 Health, L locks what is required"
 
 
-def upgrade_subject(node: Node | None) -> RootChange | None:
-    """Return the first change of a row's provider that the Upgrade screen lists: it is locked there, or required."""
-    subjects = node.subjects if node is not None and node.change is not None else ()
-    return next((one for one in subjects if one.change.new or (one.root.new.exists and one.change.required_by)), None)
+def upgrade_subject(node: Node | None) -> tuple[str, ProviderAddress] | None:
+    """Return the root and the provider of a row that the Upgrade screen lists: it is locked there, or required."""
+    if node is None or node.provider is None:
+        return None
+    if node.change is None:  # a finding about a provider that did not change
+        return (node.root.path, node.provider) if node.root is not None and node.root.new.exists else None
+    listed = (one for one in node.subjects if one.change.new or (one.root.new.exists and one.change.required_by))
+    return next(((one.root.path, one.change.address) for one in listed), None)
 
 
 def examined_node(node: Node | None) -> ExaminedProvider | None:
