@@ -282,11 +282,16 @@ class RemedyWrite(Struct, frozen=True):
     next_step: str = ""
 
     @property
+    def source_revision(self) -> str:
+        """What `--from` names: the revision, or the lock file in it."""
+        return f"{self.revision[:12]}:{self.path}" if self.path else self.revision[:12]
+
+    @property
     def words(self) -> tuple[str, ...]:
         """The words of its command line, besides the roots and the tool; a merge is of all providers."""
         accepts = ("--accept-republished",) if self.accepts_republished else ()
         platform = ("--platform", self.platform) if self.platform else ()
-        revision = ("--from", f"{self.revision[:12]}:{self.path}".rstrip(":")) if self.revision else ()
+        revision = ("--from", self.source_revision) if self.revision else ()
         edits = ("--edit-constraints",) if self.edits_constraints else ()
         side = ("--prefer", self.side) if self.side else ()
         providers = self.providers if self.command != "merge" else ()

@@ -145,8 +145,8 @@ def _diagnosed(
     outcomes = outcomes_of(finder, subjects, known, rules, is_of_log=request.log is not None)
     is_fixed = bool(outcomes) and all(one.over for one in outcomes)
     fixed = "; ".join(dict.fromkeys(one.over for one in outcomes)) if is_fixed else ""
-    if is_fixed and request.log is not None:
-        fixed = _until_pushed(fixed, checkout, outcomes, is_relayed=read.is_relayed)
+    if is_fixed:
+        fixed = _with_other_machines(fixed, checkout, outcomes, is_relayed=read.is_relayed)
     notes += [*examiner.notes, *dict.fromkeys(filter(None, notes_of(finder, checkout, outcomes, is_fixed=is_fixed)))]
     if examiner.copies.is_cut:
         notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
@@ -410,7 +410,7 @@ def _examined_words(affected: Sequence[Affected], has_several: Several, *, is_of
     return " ".join(filter(None, (what, has_several.subject((), roots))))
 
 
-def _until_pushed(fixed: str, checkout: Checkout, outcomes: Sequence[Outcome], *, is_relayed: bool) -> str:
+def _with_other_machines(fixed: str, checkout: Checkout, outcomes: Sequence[Outcome], *, is_relayed: bool) -> str:
     """Return what has changed, with what another machine, whose log it is or may be, gets otherwise.
 
     That is the next commit, if it is a job's log (`is_relayed`), and an `init` of its own. A mirror serves both.
@@ -495,8 +495,7 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
     tool = DIALECTS.get(write.tool) or settings.tool
     where = Scope(folder, write.roots, tool=tool, test_directory=settings.test_directory)
     if write.command == "restore":
-        source = f"{write.revision}:{write.path}".rstrip(":")
-        return Restore(where, (RestoredProviders(write.roots, write.providers),), source)
+        return Restore(where, (RestoredProviders(write.roots, write.providers),), write.source_revision)
     if write.command == "merge":
         return ResolveConflicts(where, Preference(write.side) if write.side else None)
     if write.command == "prune":
