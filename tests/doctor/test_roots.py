@@ -30,6 +30,8 @@ from locklens.project.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from locklens.demo import SampleLock
+
 DEMO, NETBOX = sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9")
 DEMO_15, NETBOX_310 = replace(DEMO, version="1.5.0"), replace(NETBOX, version="3.10.0")
 BOTH = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
@@ -230,6 +232,23 @@ def test_an_error_that_names_no_provider_is_looked_for_in_each_lock_file_that_it
     assert words in " ".join(doctor(top, "--format", "text", "full.log").split())
     held = [(one["id"], one["roots"], one["provider"]) for one in document["causes"] if one["verdict"] == "yes"]
     assert held == [("h1-missing", ["twin"], "registry.terraform.io/acme/demo")]
+
+
+def test_of_a_message_alone_none_is_certain_that_is_not_so_in_each_root_that_may_print_it(
+    top: Path, doctor: Any
+) -> None:
+    """The message has no list; in roots that lock just what they require, no run prints it."""
+
+    def certain_with(root: str, *entries: SampleLock) -> list[tuple[str, list[str]]]:
+        (top / root / ".terraform.lock.hcl").write_bytes(lock_file(*entries))
+        git(top, "commit", "-qam", f"edit {root}")
+        (top / "ci.log").write_text(READ_ONLY[READ_ONLY.index("Error") :], "utf-8")
+        causes = doctor(top, "ci.log")["causes"]
+        return [(one["id"], one["roots"]) for one in causes if one["verdict"] == "yes"]
+
+    assert certain_with("net", DEMO) == [("not-locked", ["net"])]
+    assert certain_with("newer", DEMO) == [("not-locked", ["net", "newer"])]
+    assert certain_with("dns", DEMO, NETBOX) == [], "it locks one that it does not require"
 
 
 def test_of_several_roots_the_current_folder_s_is_taken_and_the_others_are_named(top: Path, doctor: Any) -> None:

@@ -212,17 +212,27 @@ def of_no_root(causes: Iterable[Cause]) -> tuple[Cause, ...]:
 
 
 def of_one_root(known: Sequence[Examined], groups: Sequence[tuple[Cause, ...]]) -> list[tuple[Cause, ...]]:
-    """Return the causes of one error in roots whose entries differ: certain only where they are for all of them.
+    """Return the causes of one error in several roots: certain only where they are in each, of whichever provider.
 
-    Where more than a guess speaks for one root, no guess is likely in another.
+    A root in which each is ruled out is not the one that failed; of an error that names no provider, each root is
+    examined, or none is certain. Where more than a guess speaks for one root, no guess is likely in another.
     """
-    is_told = any(cause.is_probable and cause.basis is not Basis.GUESS for causes in groups for cause in causes)
-    certain = [{cause.id for cause in causes if cause.verdict is CauseVerdict.YES} for causes in groups]
-    for_all = set[CauseId].intersection(*certain) if certain else set[CauseId]()
-    words = f"; the log does not say of which of {len(groups)} entries it is"
+    of_roots: dict[str, list[Cause]] = {}
+    for x, causes in zip(known, groups, strict=True):
+        of_roots.setdefault(x.root, []).extend(causes)
+    told = {
+        root for root, causes in of_roots.items() for one in causes if one.is_probable and one.basis is not Basis.GUESS
+    }
+    may_fail = [
+        each for each in of_roots.values() if not each or any(one.verdict is not CauseVerdict.NO for one in each)
+    ]
+    certain = [{one.id for one in causes if one.verdict is CauseVerdict.YES} for causes in may_fail]
+    is_whole = known[0].message.provider != "" or len(of_roots) == len(known[0].fitting)
+    for_all = set[CauseId].intersection(*certain) if certain and is_whole else set[CauseId]()
+    words = "; the log does not say of which root it is"
 
     def judged(x: Examined, cause: Cause) -> Cause:
-        if is_told and cause.verdict is CauseVerdict.LIKELY and cause.basis is Basis.GUESS:
+        if told - {x.root} and cause.verdict is CauseVerdict.LIKELY and cause.basis is Basis.GUESS:
             sound = f"{x.sound_mirror.path} has a locked hash here" if x.entry and x.sound_mirror else ""
             return replace(cause, verdict=CauseVerdict.UNKNOWN, evidence=clauses(cause.evidence, sound))
         if cause.verdict is not CauseVerdict.YES or cause.id in for_all:

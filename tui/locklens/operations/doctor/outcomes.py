@@ -11,6 +11,7 @@ from locklens.doctor.affected import Affected
 from locklens.doctor.causes import cause_title
 from locklens.doctor.fixed import changed_words, fixed_words, obstacle_words, of_other_packages
 from locklens.doctor.judging import judge_causes, of_no_root, of_one_message, of_one_root, standing_causes
+from locklens.doctor.messages import WARNINGS
 from locklens.doctor.model import CauseVerdict
 from locklens.lockfile import pinned
 from locklens.text import listing
@@ -74,7 +75,7 @@ def outcomes_of(
 ) -> list[Outcome]:
     """Return what came of each subject; without a log, no error is one of the past."""
     affected = [
-        Affected(x, _of_unchanged(one, causes), finder.with_same_entry(one))
+        Affected(x, _of_unchanged(one, causes), finder.with_same_entry(one, subjects))
         for one, x, causes in zip(subjects, known, _judged(known, rules), strict=True)
     ]
     ended = [fixed_words(one.examined, one.causes) if is_of_log else "" for one in affected]
@@ -119,7 +120,7 @@ def obstacle_of(outcomes: Sequence[Outcome]) -> str:
 
 
 def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause, ...]]:
-    """Return the causes of each subject; of an error in roots with different entries, certain only what all have."""
+    """Return the causes of each subject; of an error in several roots, certain only what all have."""
     judged = [judge_causes(one, rules) if one.is_of_root else of_no_root(judge_causes(one, rules)) for one in known]
     nameless = (one.error for one in known if one.error is not None and not one.error.provider)
     for message in dict.fromkeys(nameless):
@@ -128,7 +129,7 @@ def _judged(known: Sequence[Examined], rules: Sequence[str]) -> list[tuple[Cause
             judged[number] = causes
     for error in dict.fromkeys(one.error for one in known if one.fitting):
         own = [number for number, one in enumerate(known) if one.error == error]
-        if len(own) > 1 and error is not None and error.provider:
+        if error is not None and (error.provider or error.kind not in WARNINGS):
             of_roots = of_one_root([known[number] for number in own], [judged[number] for number in own])
             for number, causes in zip(own, of_roots, strict=True):
                 judged[number] = causes

@@ -106,19 +106,23 @@ class SubjectFinder:
                 found.setdefault((error.says, one.root.path, one.address, one.fitting), one)
         return list(found.values())
 
-    def with_same_entry(self, subject: DoctorSubject) -> tuple[str, ...]:
+    def with_same_entry(self, subject: DoctorSubject, subjects: Sequence[DoctorSubject]) -> tuple[str, ...]:
         """Return the root, and others with the same entry, of those that were named, else of those that the log fits.
 
-        Where the log tells its root, each with that entry is one. They are relative to the current folder.
+        Where the log tells its root, each with that entry is one; else none that is a subject of its own, and the first
+        subject has the others. They are relative to the current folder.
         """
         own = self._checkout.shown(subject.root.path)
         if subject.entry is None or subject.root.lock.problems:
             return (own,)
         same = self.same_entry(subject.root.path, subject.entry, self._named_roots() or subject.fitting)
-        if subject.fitting and subject.message.kind == "plugin-missing":
-            state = self._at_init(subject.root.path, subject.entry.address)
+        if subject.fitting:
+            state = self._state(subject.root.path, subject.message, subject.address)
             paths = {self._checkout.shown(path): path for path in self._checkout.locks}
-            same = tuple(one for one in same if self._at_init(paths[one], subject.entry.address) == state)
+            same = tuple(one for one in same if self._state(paths[one], subject.message, subject.address) == state)
+            alike = [each for each in subjects if (each.error, each.address) == (subject.error, subject.address)]
+            examined = [path for each in alike if (path := self._checkout.shown(each.root.path)) in {own, *same}]
+            same = tuple(one for one in same if one not in examined and examined[0] == own)
         return (own, *same)
 
     def same_entry(self, own: str, entry: LockEntry, paths: Sequence[str] = ()) -> tuple[str, ...]:
@@ -204,9 +208,9 @@ class SubjectFinder:
         if not told and here in fitting:
             fitting, besides = [here], tuple(path for path in fitting if path != here)
         if not error.provider:
-            is_of_modules = error.kind == MODULE_MISSING  # whatever is locked
-            paths = fitting if told or is_of_modules else self._of_each_lock(fitting)
-            found = self._of_searched(error, fitting[:_MOST_LACKING]) or self._of_no_provider(error, paths)
+            is_of_lines = error.kind in {MODULE_MISSING, "readonly-changed"}  # each root has its own
+            paths = fitting[:_MOST_LACKING] if told or is_of_lines else self._of_each_lock(fitting)
+            found = self._of_searched(error, paths) or self._of_no_provider(error, paths)
         else:
             roots = map(self.roots.root, fitting if told else self._of_each_entry(fitting, error))
             found = [self._of_root(error, root, self.roots.address(error, root)) for root in roots]
@@ -245,6 +249,12 @@ class SubjectFinder:
             found = [one for one in found if one.entry is None or not _is_for_twin(one)]
         return found or [DoctorSubject(error, self.roots.root(path), None, None) for path in paths]
 
+    def _state(self, path: str, error: RecognisedError, address: ProviderAddress | None) -> object:
+        """Return what tells roots with one entry apart for an error, besides the entry."""
+        if address is not None and error.kind in _OF_CONFIGURATION:
+            return str(self.roots.root(path).configuration.constraints(address))
+        return self._at_init(path, address) if address is not None and error.kind == "plugin-missing" else None
+
     def _at_init(self, path: str, address: ProviderAddress) -> object:
         """Return what tells roots with one entry apart for init: if it keeps that, and which tool reads the files."""
         root = self.roots.root(path)
@@ -265,11 +275,7 @@ class SubjectFinder:
         first: dict[object, str] = {}
         for path in paths:
             (address,) = self.roots.addresses(path, error, (error.provider,))
-            state: object = pinned(self.roots.lock(path).entry(address)) or path
-            if error.kind in _OF_CONFIGURATION and address is not None:
-                state = state, str(self.roots.root(path).configuration.constraints(address))
-            if error.kind == "plugin-missing" and address is not None:
-                state = state, self._at_init(path, address)
+            state = pinned(self.roots.lock(path).entry(address)) or path, self._state(path, error, address)
             first.setdefault(state, path)
         return list(first.values())[:_MOST_ENTRIES]
 
