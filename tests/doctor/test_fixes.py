@@ -643,13 +643,34 @@ def test_constraints_that_are_rewritten_in_all_roots_that_a_log_fits_end_its_err
     shutil.copytree(folder / "live/prod", folder / "live/stage")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "stage")
-    fix = doctor(folder, "ci.log")["remedies"][0]["command"]
-    assert fix.endswith(" --root=live/prod --root=live/stage")
-    run(fix.removesuffix(" --root=live/stage"))
+    document = doctor(folder, "ci.log")
+    roots = ["live/prod", "live/stage"]
+    (cause, *_) = document["causes"]
+    assert (cause["id"], cause["verdict"], cause["roots"]) == ("constraint-conflict", "yes", roots)
+    own = [(f"(in {root}) ", f"{root}/main.tf:") for root in roots]
+    assert all(place in cause["evidence"] and line in cause["evidence"] for place, line in own)
+    required = doctor(folder, "--format", "text", "ci.log").partition("REQUIRED")[2].partition("CAUSES")[0]
+    assert all(line in required for _, line in own)
+    fixes = [one["command"] for one in document["remedies"][:2]]
+    assert [one.rpartition(" --edit-constraints --root=")[2] for one in fixes] == roots, "each has lines of its own"
+    run(fixes[0])
     document = doctor(folder, "ci.log")
     assert (document["state"], document["causes"][0]["roots"]) == ("open", ["live/stage"])
     run(document["remedies"][0]["command"])
     assert doctor(folder, "ci.log")["fixed"] == "acme/demo 1.4.2 satisfies ~> 1.4 now"
+
+
+def test_one_upgrade_is_of_all_roots_that_a_log_fits_with_a_raised_constraint(made: Any, doctor: Any) -> None:
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.5"),)))
+    shutil.copytree(folder / "live/prod", folder / "live/stage")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "stage")
+    words = "Could not retrieve the list of available versions for provider acme/demo: locked provider"
+    words = f"{words} registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint ~> 1.5; must"
+    log = f"Error: Failed to query available provider packages\n\n{words} use terraform init -upgrade\n"
+    (folder / "ci.log").write_text(log, "utf-8")
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    assert fix["command"] == "locklens upgrade acme/demo --root=live/prod --root=live/stage"
 
 
 def test_a_provider_that_is_locked_in_all_roots_that_a_log_fits_ends_its_error(made: Any, doctor: Any) -> None:

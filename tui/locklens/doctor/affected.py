@@ -296,7 +296,7 @@ class Affected(Struct, frozen=True):
 
     def is_by_roots(self, remedy: Remedy) -> bool:
         """True if a remedy is a command line of locklens that takes several roots, which its options alone tell."""
-        return self.is_by_words(remedy) and (not self.examined.fitting or self.examined.entry is None)
+        return self.is_by_words(remedy)
 
     def is_by_words(self, remedy: Remedy) -> bool:
         """True if a remedy is a command line of locklens whose words alone tell the providers, and roots."""

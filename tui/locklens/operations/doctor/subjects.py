@@ -271,13 +271,17 @@ class SubjectFinder:
         return list(first.values())[:_MOST_ENTRIES]
 
     def _of_each_entry(self, paths: Iterable[str], error: RecognisedError) -> list[str]:
-        """Return the first root of each different entry: the log does not say which entry it is about."""
-        first: dict[object, str] = {}
+        """Return the first root of each different entry: the log does not say which entry it is about.
+
+        Of an error about what a root requires, others come behind these: each requires it in lines of its own.
+        """
+        first, others = dict[object, str](), list[str]()
         for path in paths:
             (address,) = self.roots.addresses(path, error, (error.provider,))
             state = pinned(self.roots.lock(path).entry(address)) or path, self._state(path, error, address)
-            first.setdefault(state, path)
-        return list(first.values())[:_MOST_ENTRIES]
+            if first.setdefault(state, path) != path and error.kind in _OF_CONFIGURATION:
+                others.append(path)
+        return [*first.values(), *others][:_MOST_ENTRIES]
 
 
 def different_first(subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
