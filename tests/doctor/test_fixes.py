@@ -32,6 +32,7 @@ from locklens.operations.doctor import DoctorRequest
 from locklens.operations.doctor.diagnose import diagnose, remedy_operation
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.undo import ReplaceFolder
+from locklens.policy import Policy
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = "live/prod/.terraform.lock.hcl"
@@ -233,7 +234,7 @@ def test_a_merge_has_a_preview(made: Any) -> None:
     folder = made(in_conflict(lock_file(NEWER)))
     request = DoctorRequest((folder / "ci.log").read_bytes(), folder, dict(os.environ))
     writes = [one.write for one in diagnose(request).remedies]
-    operations = [remedy_operation(one, folder, request) for one in writes if one is not None]
+    operations = [remedy_operation(one, folder, request, Policy()) for one in writes if one is not None]
     plans = [one.plan() for one in operations if isinstance(one, ResolveConflicts)]
     assert [plan.proposal.files[0].new for plan in plans] == [lock_file(DEMO), lock_file(NEWER)]
 
@@ -671,6 +672,37 @@ def test_one_upgrade_is_of_all_roots_that_a_log_fits_with_a_raised_constraint(ma
     (folder / "ci.log").write_text(log, "utf-8")
     (fix,) = doctor(folder, "ci.log")["remedies"]
     assert fix["command"] == "locklens upgrade acme/demo --root=live/prod --root=live/stage"
+
+
+def test_an_upgrade_heeds_the_policy_as_its_command_does(made: Any, doctor: Any) -> None:
+    """Of acme/demo, 1.5.0 is 19 days old and 1.4.2 is locked; without another version in range, its name is needed."""
+    raised = SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.5"),))
+    folder = made(raised)
+
+    def fixes(policy: str) -> list[tuple[str, str]]:
+        (folder / "locklens.toml").write_text(policy, "utf-8")
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", "policy", "--allow-empty")
+        return [(one["command"], one["note"]) for one in doctor(folder, "--", "live/prod")["remedies"]]
+
+    free = "locklens upgrade acme/demo --root=live/prod"
+    assert [command for command, _ in fixes("cooldown = 7")] == [free]
+    back, (named, note) = fixes("cooldown = 30")
+    assert back[0] == "locklens upgrade acme/demo=1.4.2 --edit-constraints --root=live/prod"
+    assert (named, note.partition(";")[0]) == (
+        "locklens upgrade acme/demo=1.5.0 --root=live/prod",
+        "1.5.0 is held back: cooldown 30 d (19 d old)",
+    )
+    with pytest.raises(AssertionError, match="upgrade acme/demo --root=live/prod"):
+        run(free)
+    *_, (of_list, note) = fixes("allow = ['acme/demo 1.4.2']")
+    assert (of_list, note.partition(";")[0]) == (named, "1.5.0 is held back: not on the allow list")
+    run(named)
+    assert is_locked_as(folder, replace(DEMO, version="1.5.0", constraints="~> 1.5"))
+    (folder / "locklens.toml").write_text("cooldown = []", "utf-8")
+    git(folder, "commit", "-qam", "mistake")
+    notes = doctor(folder, "--", "live/prod")["run"]["notes"]
+    assert any(one.startswith("HEAD:locklens.toml:1: ") and "upgrade fails" in one for one in notes)
 
 
 def test_a_provider_that_is_locked_in_all_roots_that_a_log_fits_ends_its_error(made: Any, doctor: Any) -> None:
@@ -2002,7 +2034,7 @@ def test_a_copy_is_put_where_nothing_was_installed_by_the_line_that_is_printed(
     use = next(one for one in document["remedies"] if one["id"] == "use-copy")
     request = DoctorRequest((folder / "real.log").read_bytes(), folder, {}, roots=("live/qa",), platform="linux_amd64")
     write = next(one.write for one in diagnose(request).remedies if one.id == "use-copy" and one.write)
-    operation = remedy_operation(write, folder, request)
+    operation = remedy_operation(write, folder, request, Policy())
     assert isinstance(operation, ReplaceFolder)
     assert operation.plan().proposal.command == use["command"]
     subprocess.run(use["command"], shell=True, check=True, cwd=folder)

@@ -21,6 +21,7 @@ from locklens.operations.plan import Plan
 from locklens.operations.write.apply import FileOperation, apply
 from locklens.operations.write.recover import ABSENT, recover_at, state_of
 from locklens.operations.write.undo import ReplaceFolder, recorded, undo
+from locklens.policy import Policy
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 from locklens.storage.journal import Journal, Record
@@ -46,7 +47,7 @@ def planned(incident: SampleIncident, folder: Path, remedy: str, network: Networ
     found = [one for one in diagnose(request).remedies if one.id == remedy]
     assert found, remedy
     assert found[0].write is not None
-    operation = remedy_operation(found[0].write, folder, RootSettings())
+    operation = remedy_operation(found[0].write, folder, RootSettings(), Policy())
     assert isinstance(operation, FileOperation)
     return operation.plan()
 

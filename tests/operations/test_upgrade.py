@@ -407,8 +407,13 @@ def test_a_cooldown_that_holds_everything_back(top: Path) -> None:
     lay(top, {LOCK: [entry("aws", "4.0.0", "~> 5.0")]})
     shelf.days = {"5.1.0": 1, "5.2.0": 1}
     (failed,) = planned(top, shelf, policy=Policy(cooldown=7)).failures
-    assert failed.words == "every version in range is within the cooldown of 7 days"
-    assert failed.hint == "--ignore-cooldown selects the newest; or name a version"
+    assert failed.words == (
+        "the policy holds every version in range back; the newest, 5.2.0, is held back: cooldown 7 d (1 d old)"
+    )
+    assert failed.hint == "--ignore-cooldown selects it; or name a version"
+    (failed,) = planned(top, shelf, policy=parse_policy(b"cooldown = 7\nallow = ['hashicorp/aws 6.0.0']", "")).failures
+    assert failed.words.endswith("; the newest, 5.2.0, is held back: not on the allow list")
+    assert failed.hint == "locklens policy show lists its rules; or name a version"
 
 
 def test_an_unknown_age_is_a_warning(top: Path) -> None:

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from kit.git import git
 from kit.registries import lead_to
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
@@ -709,6 +710,21 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         await on.press("enter")
         await until(on, lambda: "undone: 1 folder; Z redoes it" in on.text)
         assert {one.name: one.read_bytes() for one in place.iterdir()} == before
+
+
+async def test_the_preview_of_a_fix_heeds_the_policy(opened: Opening) -> None:
+    async with opened("yanked") as on:
+        Path("locklens.toml").write_text("cooldown = 100", "utf-8")
+        git(Path(), "add", ".")
+        git(Path(), "commit", "-qm", "policy")
+        await until(on, lambda: "changed on disk, reloaded" in on.text)
+        await on.paste(Path("ci.log").read_text("utf-8"))
+        assert on.titles[1] == "fix Upgrade acme/demo to 1.5.0, which the policy holds back"
+        await on.press("j")
+        await until(on, lambda: "1.5.0 is held back: cooldown 100 d" in on.text)
+        await on.press("enter")
+        await until(on, lambda: isinstance(on.app.screen, PreviewScreen) and "ready: enter writes 1 file" in on.text)
+        assert "! live/prod: acme/demo: 1.5.0 is 19 days old, and the" in on.text
 
 
 async def test_a_merge_fix_opens_the_preview_of_the_merge(opened: Opening) -> None:

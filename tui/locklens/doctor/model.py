@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.policy import Policy
 from locklens.project.installation import MethodKind
 
 if TYPE_CHECKING:
@@ -413,6 +414,7 @@ class Diagnosis(Struct, frozen=True):
             sentence; "" where a cause is left, or nothing.
         next_step: The command line to run next where it is fixed; "" for none.
         places: In the order of the errors.
+        policy: What the fixes that upgrade heed, as their commands do.
     """
 
     at: str
@@ -440,6 +442,7 @@ class Diagnosis(Struct, frozen=True):
     next_step: str = ""
     places: tuple[ErrorPlace, ...] = ()
     is_cut: bool = False
+    policy: Policy = Policy()
 
     def with_verdict(self, *verdicts: CauseVerdict) -> tuple[Cause, ...]:
         """Return the causes with one of some verdicts."""

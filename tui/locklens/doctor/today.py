@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from locklens.doctor import FoundPackage, OfferedPackage
     from locklens.releases import Listing, LookupFailure
     from locklens.review.case import Case
+    from locklens.selection import Hold
     from locklens.trust import Signer
     from locklens.trust.authentication import Authentication
     from locklens.trust.checksums import Checksums
+    from locklens.versions import Version
 
 
 class Today(Struct, frozen=True, dict=True):
@@ -41,6 +43,7 @@ class Today(Struct, frozen=True, dict=True):
         earlier_host: The other tool's registry, if all packages of `earlier` are of it; else "".
         unlisted: Providers with the versions of a conflict's sides that their registries do not list.
         of_release: Whether each `zh` of a side is of its release, by provider and version; None for unknown.
+        held: The listed versions that the policy holds back, as far as their ages are known, and what holds each.
     """
 
     as_of: str | None = None
@@ -56,6 +59,7 @@ class Today(Struct, frozen=True, dict=True):
     earlier_host: str = ""
     unlisted: frozenset[tuple[ProviderAddress, str]] = frozenset()
     of_release: Mapping[tuple[ProviderAddress, str], bool | None] = {}
+    held: Mapping[Version, tuple[Hold, ...]] = {}
 
     @property
     def listing(self) -> Listing | None:

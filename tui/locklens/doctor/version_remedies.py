@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from locklens.doctor.model import CauseId, Remedy, TrustCost
 from locklens.doctor.tool_causes import as_required
 from locklens.project.configuration import constraint_place
+from locklens.review.why import held_words
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing
 from locklens.versions import Constraints, ConstraintSyntaxError, NotAdmissibleError, admitting, newest
@@ -31,7 +32,8 @@ def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Reme
     """An upgrade where a listed version satisfies the constraints; else an older one, and other constraints.
 
     With a platform, only versions count whose packages are said to be for it too. Of roots with other constraints, each
-    group has its own upgrade. Where no command leads to another version, what is left to the user is said.
+    group has its own upgrade. One that the policy holds back is selected by its name alone, where no other version
+    satisfies the constraints. Where no command leads to another version, what is left to the user is said.
     """
     offered = list(_upgrades(one, title, platform))
     if not offered and not platform:
@@ -106,15 +108,20 @@ def _upgrade(one: Affected, title: str, platform: str) -> Iterator[Remedy]:
         yield replace(found, note=clauses(found.note, unknown))
         return
     locked, constraints = entry.version, x.constraints
-    fitting = [version for version in listed if constraints.admits(version) and version != locked]
+    admitted = [version for version in listed if constraints.admits(version) and version != locked]
     is_held = locked in listed and constraints.admits(locked)
-    best = newest(fitting)
+    best = newest(version for version in admitted if version not in x.today.held)
     if best is not None and best.compare(locked) > 0:
         yield _with_mirror(one, _upgraded(one, title), best)
     elif best is not None:
         none = "no newer listed version satisfies the constraints" if is_held else "which satisfies the constraints"
         words = f"Go back to {x.name} {best}: {none}" if is_held else f"Go back to {x.name} {best}, {none}"
         yield _with_mirror(one, _upgraded(one, words, str(best)), best)
+    if best is None and (young := newest(admitted)) is not None:
+        found = _upgraded(one, f"Upgrade {x.name} to {young}, which the policy holds back", str(young))
+        words = f"{young} is {held_words(x.today.held[young])}"
+        yield _with_mirror(one, replace(found, note=clauses(words, found.note), is_doubtful=True), young)
+        return
     latest = latest_of(listed)
     if (best is None or best.compare(locked) < 0) and latest != locked:
         yield from with_other_constraints(one.alone, latest)
@@ -270,7 +277,8 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
         offered += _upgrades(alone)
     is_there = listed is None or (x.entry is not None and x.entry.version in listed)
     is_newest = x.entry is not None and x.entry.version == latest_of(listed or ())
-    if x.entry is not None and is_there and (is_newest or not any(each.id == "upgrade" for each in offered)):
+    has_upgrade = any(each.id == "upgrade" and not each.is_doubtful for each in offered)
+    if x.entry is not None and is_there and (is_newest or not has_upgrade):
         offered += with_other_constraints(alone, x.entry.version)
     if x.entry is None and listed and not clash:
         offered += with_other_constraints(alone, latest_of(listed))

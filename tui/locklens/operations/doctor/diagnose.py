@@ -22,6 +22,7 @@ from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.recognising import read_log
 from locklens.doctor.run_remedies import run_again, run_command_again
 from locklens.doctor.shell import from_top
+from locklens.errors import LockLensError
 from locklens.lockfile import LockEntry
 from locklens.operations.doctor.checkout import Checkout
 from locklens.operations.doctor.examining import Examiner
@@ -31,7 +32,9 @@ from locklens.operations.doctor.outcomes import Outcome, notes_of, obstacle_of, 
 from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host
 from locklens.operations.doctor.subjects import SubjectFinder, different_first
+from locklens.operations.review.policy import policy_at
 from locklens.operations.root_modules import packages_words
+from locklens.policy import Policy
 from locklens.text import counted, listing, size_words
 from locklens.versions import Version, newest_matching
 
@@ -139,7 +142,8 @@ def _diagnosed(
     examiner = Examiner(request, read, checkout, finder, cancel)
     subjects = examiner.changed.with_own_roots(subjects)[:MOST_SUBJECTS]
     found = examiner.examined(subjects)
-    answers = _looked_up(request, subjects, found, cancel, on_event, confirm)
+    policy, of_policy = _policy_of(request.folder)
+    answers = _looked_up(request, subjects, found, policy, cancel, on_event, confirm)
     known = [_with_answers(one, x, answers) for one, x in zip(subjects, found, strict=True)]
     rules = request.started_from.rules if request.started_from is not None else ()
     outcomes = outcomes_of(finder, subjects, known, rules, is_of_log=request.log is not None)
@@ -147,7 +151,11 @@ def _diagnosed(
     fixed = "; ".join(dict.fromkeys(one.over for one in outcomes)) if is_fixed else ""
     if is_fixed:
         fixed = _with_other_machines(fixed, checkout, outcomes, is_relayed=read.is_relayed)
-    notes += [*examiner.notes, *dict.fromkeys(filter(None, notes_of(finder, checkout, outcomes, is_fixed=is_fixed)))]
+    notes += [
+        *of_policy,
+        *examiner.notes,
+        *dict.fromkeys(filter(None, notes_of(finder, checkout, outcomes, is_fixed=is_fixed))),
+    ]
     if examiner.copies.is_cut:
         notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
     messages = tuple({error.says: error for error in reversed(read.errors)}.values())[::-1]
@@ -188,7 +196,16 @@ def _diagnosed(
         places=tuple(replace(one, roots=_from_top(here, one.roots)) for one in places),
         advice=BY_KIND[read.errors[0].kind].advice if read.errors else "",
         hosts=answers.hosts,
+        policy=policy,
     )
+
+
+def _policy_of(folder: Path) -> tuple[Policy, Sequence[str]]:
+    """Return the policy that writes in a folder heed, and a sentence where it has a mistake, so that none is known."""
+    try:
+        return policy_at(folder).policy, ()
+    except LockLensError as error:
+        return Policy(), (f"{error}: locklens upgrade fails until the policy is mended",)
 
 
 def _broken_configurations(subjects: Sequence[DoctorSubject]) -> list[str]:
@@ -203,6 +220,7 @@ def _looked_up(
     request: DoctorRequest,
     subjects: Sequence[DoctorSubject],
     found: Sequence[Examined],
+    policy: Policy,
     cancel: threading.Event | None,
     on_event: Callable[[ReviewEvent], None],
     confirm: Callable[[ProvingPlanned], bool],
@@ -240,6 +258,7 @@ def _looked_up(
         unlocked=[
             (x.tool, x.address, partial(_selected, x)) for x in found if x.entry is None and x.address is not None
         ],
+        policy=policy,
     )
 
 
@@ -479,8 +498,11 @@ def _headline(examined: Iterable[Examined]) -> str:
     return release if all(one.failing_release == release for one in others) else first.name
 
 
-def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -> Operation:
-    """Return the operation that a remedy's command line is; `folder` is the one that its roots are relative to."""
+def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings, policy: Policy) -> Operation:
+    """Return the operation that a remedy's command line is; `folder` is the one that its roots are relative to.
+
+    `policy` is the one that an upgrade heeds.
+    """
     from locklens.addresses import Platform
     from locklens.operations.merge import Preference
     from locklens.operations.plan import Scope
@@ -501,6 +523,6 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings) -
     if write.command == "prune":
         return Prune(where, write.providers)
     if write.command == "upgrade":
-        return Upgrade(where, write.providers, edits_constraints=write.edits_constraints)
+        return Upgrade(where, write.providers, edits_constraints=write.edits_constraints, policy=policy)
     platforms = (Platform.parse(write.platform),) if write.platform else ()
     return Lock(where, platforms, write.providers, accepts_republished=write.accepts_republished)

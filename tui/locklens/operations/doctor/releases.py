@@ -30,6 +30,7 @@ from locklens.review import HashFact
 from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.evidence import FactCollector, trace
 from locklens.review.model import Change, ChangeKind, HostState
+from locklens.selection.choosing import policy_holds
 from locklens.sources.hosts import NotAsked
 from locklens.versions import Version, neighbour, precedence
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from locklens.lockfile import LockEntry
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.review.request import ReviewEvent
+    from locklens.policy import Policy
     from locklens.project.installation import InstallationMethod
     from locklens.sources import Source
     from locklens.sources.metadata import PackageMetadata
@@ -79,6 +81,7 @@ def look_up_entries(
     listed: Sequence[tuple[Dialect, LockEntry, str, Sequence[InstallationMethod]]] = (),
     requested: Sequence[tuple[Dialect, LockEntry, str, bool]] = (),
     unlocked: Sequence[tuple[Dialect, ProviderAddress, Callable[[Listing], LockEntry | None]]] = (),
+    policy: Policy,
 ) -> LookedUpEntries:
     """Ask registries about locked entries; without network settings every fact is unknown.
 
@@ -89,7 +92,7 @@ def look_up_entries(
     each with its platform, and the mirrors of the settings. `requested` are those whose package the failing run asked a
     registry for: each with its platform, and whether its file is asked for again, too, of which no more than the
     beginning is read. Of `unlocked` providers, which are in no lock file, the versions are looked up, and the selected
-    one of them, an entry without hashes.
+    one of them, an entry without hashes. Where the `policy` has a cooldown, release dates are looked up too.
 
     Raises:
         RunCancelledError: `cancel` was set.
@@ -119,9 +122,11 @@ def look_up_entries(
         reading = _Reading(session, confirm, on_event) if request.prove != "none" else None
         offers |= {_key(one[0], one[1]): _listed(session, *one, reading) for one in listed}
         answers = {_key(one[0], one[1]): _requested(session, *one[:3], is_of_file=one[3]) for one in requested}
+        cases = {key: settled_case(subject, known, session.cache) for key, subject in subjects.items()}
+        ages = _ages(lookup, [case for case in cases.values() if case is not None], policy)
         found = {}
         for key, subject in subjects.items():
-            case = settled_case(subject, known, session.cache)
+            case = cases[key]
             assert case is not None
             downloads: tuple[str, ...] = ()
             known_one, assumed, hashes = platforms.get(key, ("", "", ()))
@@ -140,10 +145,22 @@ def look_up_entries(
                 offered=answers.get(key),
                 downloads=downloads,
                 is_offline=request.network.is_offline,
+                held=policy_holds(policy, case.entry.address, case.listing.versions, ages[key[:2]]),
             )
         on_event(LookupProgress(session.log))
         hosts = host_states(known, is_offline=request.network.is_offline)
         return LookedUpEntries(found, listings, session.notes, hosts)
+
+
+def _ages(
+    lookup: ReleaseLookup, cases: Iterable[Case], policy: Policy
+) -> dict[tuple[str, ProviderAddress], dict[Version, int]]:
+    """Return the days since each version's release, by tool and provider; none are asked for without a cooldown."""
+    providers = {(case.tool.name, case.entry.address): case for case in cases}
+    if policy.cooldown is None:
+        return {key: {} for key in providers}
+    asked = lookup.session.pool.map(lambda case: lookup.ages(case.entry.address, case.tool), providers.values())
+    return dict(zip(providers, asked, strict=True))
 
 
 def _subjects(entries: Iterable[tuple[Dialect, LockEntry]]) -> dict[_Key, FactSubject]:

@@ -344,8 +344,9 @@ class RootUpgrade:
             return best
         selected = select(requirements, eligible, locked, upgrade=True)
         if isinstance(selected, Unselectable):
-            if not isinstance(select(requirements, offered, locked, upgrade=True), Unselectable):
-                raise self._all_held()
+            of_all = select(requirements, offered, locked, upgrade=True)
+            if not isinstance(of_all, Unselectable):
+                raise _all_held(of_all.version, self._held(address, offered)[of_all.version])
             raise _unselectable(selected, address, self._root)
         if selected.version == locked and address not in self._migrated:
             self._remark(address, self._why_not_newer(address, offered))
@@ -383,14 +384,6 @@ class RootUpgrade:
 
     def _held(self, address: ProviderAddress, offered: Sequence[ListedVersion]) -> Mapping[Version, tuple[Hold, ...]]:
         return policy_holds(self._request.policy, address, offered, self._ages.get(address, {}))
-
-    def _all_held(self) -> ConfigurationError:
-        """The error where the policy holds back every version in range."""
-        if self._request.policy.allow is not None:
-            words = "every version in range is held back by the policy: not on the allow list, or within the cooldown"
-            return ConfigurationError(words, hint="locklens policy show lists its rules; or name a version")
-        words = f"every version in range is within the cooldown of {self._request.cooldown} days"
-        return ConfigurationError(words, hint="--ignore-cooldown selects the newest; or name a version")
 
     def _of_known_age(self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]) -> Version:
         """Return a selected version; warn of its age, and note a newer one that the policy alone holds back."""
@@ -516,3 +509,11 @@ def _unselectable(selection: Unselectable, address: ProviderAddress, root: Root)
     nearest = "; ".join(f"{held.newest}, held back by {', '.join(map(str, held.holds))}" for held in selection.held[:2])
     hint = f"conflicting constraints: {conflict}" if conflict else nearest and f"nearest: {nearest}"
     return ConfigurationError(selection.words(address, root.tool), hint=hint)
+
+
+def _all_held(best: Version, holds: Sequence[Hold]) -> ConfigurationError:
+    """The error where the policy holds back every version in range; the newest of them stands for all."""
+    is_young = any(hold.reason is Reason.COOLDOWN for hold in holds)
+    way_on = "--ignore-cooldown selects it" if is_young else "locklens policy show lists its rules"
+    words = f"the policy holds every version in range back; the newest, {best}, is {held_words(holds)}"
+    return ConfigurationError(words, hint=f"{way_on}; or name a version")

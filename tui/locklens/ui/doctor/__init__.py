@@ -307,7 +307,9 @@ class DoctorScreen(ExportingScreen):
         else:
             from locklens.operations.doctor.diagnose import remedy_operation
 
-            self.preview(remedy_operation(remedy.write, self._request.folder, self._request))
+            assert self._diagnosis is not None, "its fix is on the screen"
+            policy = self._diagnosis.policy
+            self.preview(remedy_operation(remedy.write, self._request.folder, self._request, policy))
 
     # The log
 
