@@ -13,6 +13,8 @@ from install.conftest import HOST, Place
 from kit.effort import DIAGONAL
 
 from locklens.demo.faults import Fault, FaultRule, Step
+from locklens.demo.published import SampleListing
+from locklens.demo.registry import DemoRegistry
 from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.errors import ConfigurationError
 from locklens.install.context import FolderDiffers, PackageHashed, ReleaseWarned
@@ -277,6 +279,30 @@ def test_what_is_remembered_says_nothing_of_a_platform_that_is_not_offered(place
     outcome = place.lock("linux_amd64", "windows_amd64")
     assert "is not available for windows_amd64" in words(outcome)
     assert place.lock_file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("constraint", "way_on"),
+    [
+        ("~> 1.0", ", or require 1.0.0 at main.tf:{line}: that has a package for each platform"),
+        ("~> 1.1", ": no version in range is listed for each platform"),
+    ],
+)
+def test_the_newest_version_that_has_a_package_for_each_platform_is_named(
+    constraint: str, way_on: str, tmp_path: Path
+) -> None:
+    older, newer = SampleListing("1.0.0", ("linux_amd64", "windows_amd64")), SampleListing("1.1.0", ("linux_amd64",))
+    with DemoRegistry({f"{HOST}/acme/demo": [older, newer]}, tells_packages=False) as registry:
+        place = Place(tmp_path, registry)
+        place.require(("acme/demo", constraint))
+        text = (place.root / "main.tf").read_text("utf-8").splitlines()
+        line = next(number for number, one in enumerate(text, 1) if constraint in one)
+        (failed,) = place.lock("linux_amd64", "windows_amd64").diagnostics
+        assert failed.hint == f"leave the platform out{way_on.format(line=line)}"
+        if constraint == "~> 1.0":
+            assert not place.lock("linux_amd64").has_failed
+            (failed,) = place.lock("linux_amd64", "windows_amd64").diagnostics
+            assert ", or upgrade it to 1.0.0: " in failed.hint
 
 
 def test_a_misspelt_platform_is_asked_about(place: Place) -> None:

@@ -14,7 +14,6 @@ from locklens.install.context import InstallContext, InstallEvent, LockRequest, 
 from locklens.install.lock import Locker
 from locklens.lockfile import LockEntry
 from locklens.releases import NetworkSettings
-from locklens.selection.choosing import combined
 from locklens.storage.cache import Cache
 from locklens.versions import Version
 
@@ -27,7 +26,7 @@ def test_a_provider_is_locked_from_memory() -> None:
         session.memory = source
         context = InstallContext(session, TERRAFORM, events.append)
         assert Locker(context).choose([ProviderRequirement(DEMO, (), None, PLATFORMS[0])]) == [Version.parse("1.4.2")]
-        request = LockRequest(DEMO, Version.parse("1.4.2"), PLATFORMS, combined(()))
+        request = LockRequest(DEMO, Version.parse("1.4.2"), PLATFORMS, ())
         [entry] = Locker(context).entries([request])
         assert session.log == ()
     assert isinstance(entry, LockEntry)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from locklens.releases.authentication import ReleaseAuthenticator
     from locklens.releases.session import ReleaseSession
     from locklens.sources import Source
-    from locklens.versions import Constraints, Version
+    from locklens.versions import Version
 
 
 _Item = TypeVar("_Item")
@@ -69,7 +69,7 @@ class LockRequest(Struct, frozen=True):
     """A version of a provider to lock.
 
     Attributes:
-        constraints: The combined constraints of the configuration, for the entry.
+        requirements: Those of the configuration, whose combined constraints the entry gets.
         accepts_republished: True if a locked package may be missing from the signed release.
         adds_reported: False to leave out what a registry reports of platforms that are not requested.
     """
@@ -77,7 +77,7 @@ class LockRequest(Struct, frozen=True):
     address: ProviderAddress
     version: Version
     platforms: tuple[Platform, ...]
-    constraints: Constraints
+    requirements: tuple[Requirement, ...]
     prior: LockEntry | None = None
     accepts_republished: bool = False
     adds_reported: bool = True

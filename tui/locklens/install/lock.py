@@ -23,8 +23,10 @@ from locklens.install.context import (
     next_step,
 )
 from locklens.lockfile.update import tracking, with_locked_hashes
+from locklens.project.configuration import constraint_place
 from locklens.selection import Selection, Unselectable
 from locklens.selection.choosing import before_asking, combined, select
+from locklens.text import listing
 from locklens.trust.continuity import Origin
 from locklens.versions import Version, neighbour
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from locklens.install.context import InstallContext, LockRequest, ProviderRequirement
     from locklens.lockfile import LockEntry
     from locklens.releases.authentication import AuthenticatedRelease
+    from locklens.sources.metadata import ListedVersion
 
     _Build = tuple[ProviderAddress, Version, Platform]
     _Work = tuple[list[LockRequest], Platform]
@@ -143,7 +146,8 @@ class Locker:
         """
         context, request = self._context, requests[0]
         lead = self._known[request.address, request.version, first]
-        if not isinstance(lead, _Obtained) or platform not in self._offered(request):
+        offered = {release.version: release.platforms for release in self._listed(request)}
+        if not isinstance(lead, _Obtained) or platform not in offered.get(request.version, ()):
             return self._obtain(requests, platform)
         listed = lead.vouched.checksums.packages(request.address.type, str(request.version)).get(platform, frozenset())
         sums = lead.vouched.hashes if lead.vouched.is_believed else lead.vouched.signed
@@ -155,13 +159,23 @@ class Locker:
         context.emit(_hashed_event(context, request, platform, signed, package))
         return _Obtained(platform, lead.vouched, fetching.FetchedPackage(package))
 
-    def _offered(self, request: LockRequest) -> tuple[Platform, ...]:
-        """Return the platforms that the registry lists for a version; () without an answer."""
+    def _listed(self, request: LockRequest) -> Sequence[ListedVersion]:
+        """Return the versions that the registry lists; () without an answer."""
         try:
-            listed = self._context.source(request.address).versions(request.address).versions
+            return self._context.source(request.address).versions(request.address).versions
         except LockLensError:
             return ()
-        return next((release.platforms for release in listed if release.version == request.version), ())
+
+    def _way_to_all_platforms(self, request: LockRequest) -> str:
+        """Return the newest version in range that has a package for each platform, in a clause; "" if none is known."""
+        listed = [release for release in self._listed(request) if {*request.platforms} <= {*release.platforms}]
+        selection = select(request.requirements, listed, None, upgrade=True)
+        if isinstance(selection, Unselectable):
+            return ": no version in range is listed for each platform" if listed or self._listed(request) else ""
+        version, is_locked = selection.version, request.prior is not None and request.prior.version == request.version
+        places = listing(list(dict.fromkeys(str(constraint_place(one)) for one in request.requirements)), 2)
+        way = f"upgrade it to {version}" if is_locked or not places else f"require {version} at {places}"
+        return f", or {way}: that has a package for each platform"
 
     def _obtain(self, requests: Sequence[LockRequest], platform: Platform) -> _Obtained | Diagnostic:
         """Obtain one package, unless every request refuses the release as republished."""
@@ -179,7 +193,7 @@ class Locker:
             fetched = fetching.FetchedPackage(known) if known else fetching.hashed(context, metadata, vouched)
         except PlatformNotSupportedError:
             words = f"provider {name} {request.version} is not available for {platform}"
-            hint = platform.meant or "leave the platform out, or select a version that has a package for it"
+            hint = platform.meant or f"leave the platform out{self._way_to_all_platforms(request)}"
             return context.failed(request.address, LOCKING_FAILED, words, hint)
         except LockLensError as error:
             words = f"{name} {request.version} for {platform}: {error}"
@@ -220,7 +234,7 @@ class Locker:
             request.prior,
             address=request.address,
             version=request.version,
-            constraints=request.constraints,
+            constraints=combined(request.requirements),
             hashes=hashes,
         )
 

@@ -172,7 +172,7 @@ class _Locking:
             requirement.address,
             version,
             self._platforms,
-            combined(requirement.requirements),
+            requirement.requirements,
             requirement.prior,
             accepts_republished=self._operation.accepts_republished,
             adds_reported=self._operation.adds_reported,

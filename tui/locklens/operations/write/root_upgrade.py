@@ -208,7 +208,7 @@ class RootUpgrade:
             platforms = options.platforms or self._available(address, version, usual)
             self._unknown[address] = known.unknown
             prior = self._locked.get(address)
-            self.requests.append(LockRequest(address, version, platforms, self._constraints(address), prior))
+            self.requests.append(LockRequest(address, version, platforms, self._root.requirements(address), prior))
 
     def _available(
         self, address: ProviderAddress, version: Version, platforms: tuple[Platform, ...]
