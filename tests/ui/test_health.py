@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 from kit.git import git
+from kit.repositories import put, repository
 from msgspec.structs import replace
+from operations.test_stage import OLD
 from ui.conftest import Driver, until
 
 from locklens.addresses import ProviderAddress
@@ -90,6 +92,22 @@ def network(tmp_path: Path) -> Iterator[NetworkSettings]:
 async def test_the_checks_are_pictured_then_the_spread(opening: Opening, size: tuple[int, int]) -> None:
     async with opening(size) as on:
         on.is_pictured("health")
+
+
+async def test_a_policy_that_is_committed_is_noticed(opening: Opening, tmp_path: Path) -> None:
+    top = repository(tmp_path / "top", {f"a/{LOCK_FILE}": OLD, "locklens.toml": "cooldown = 7"})
+    async with opening(top=top) as on:
+
+        def cooldown() -> int | None:
+            loader = on.health.loader
+            assert isinstance(loader, HealthLoader)
+            return loader.health.review.policy.cooldown if loader.health is not None else None
+
+        await until(on, lambda: cooldown() == 7)
+        put(top, {"locklens.toml": "cooldown = 8"})
+        await until(on, lambda: "| 1 note" in on.text)
+        git(top, "commit", "-qam", "policy")
+        await until(on, lambda: cooldown() == 8)
 
 
 async def test_the_detail_of_checks_and_of_the_spread(opening: Opening) -> None:

@@ -159,6 +159,25 @@ class LockLens:
         except NoRepositoryError:
             return FileWatch(self.folder)
 
+    def watch_health(self, health: Health, *, since_ns: int) -> FileWatch:
+        """Return the watch of the files that health is made from; a change after `since_ns` counts."""
+        from pathlib import Path
+
+        from locklens.errors import NoRepositoryError
+        from locklens.operations.review.run import files_of_git
+        from locklens.project.folders import FileWatch
+        from locklens.project.git import Repository
+
+        top, policy = Path(health.top), self.request.policy
+        files = [top / root.lock_file for root in health.review.roots]
+        files += [policy.absolute()] if policy is not None else []
+        try:
+            with Repository.discover(self.folder) as repository:
+                of_git, states = files_of_git(repository)
+        except NoRepositoryError:
+            return FileWatch(top, files, since_ns=since_ns)
+        return FileWatch(top, [*files, *of_git], since_ns=since_ns, states=states)
+
     def review(
         self, *, on_event: Callable[[ReviewEvent], None] = lambda _: None, cancel: threading.Event | None = None
     ) -> Review:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from locklens.operations.review.request import ReviewEvent, ReviewRequest
     from locklens.policy import Policy
     from locklens.project.folders import FileWatch
+    from locklens.project.git import Repository
     from locklens.project.tree import Tree
     from locklens.review.findings import Finding
     from locklens.review.rules.agreement import BaseEntries, LockedPackages
@@ -157,9 +158,7 @@ def watch_of(comparison: Comparison, review: Review | None, policy: Path | None,
     given = [policy.absolute()] if policy is not None else []
     if top is None or head.kind == "git":
         return FileWatch(None, given, since_ns=since_ns) if given else None
-    repository = comparison.repository
-    of_git = (repository.index_file, *repository.head_files) if repository is not None else ()
-    states = {repository.index_file: repository.index_state} if repository is not None else {}
+    of_git, states = files_of_git(comparison.repository) if comparison.repository is not None else ((), {})
     files = [*given, *of_git]
     if head.kind == "index":
         return FileWatch(None, files, since_ns=since_ns, states=states)
@@ -170,6 +169,12 @@ def watch_of(comparison: Comparison, review: Review | None, policy: Path | None,
     configurations = (root.configuration for root in roots if root.configuration is not None)
     files += (top / name for configuration in configurations for name in configuration.files)
     return FileWatch(None, files, since_ns=since_ns, states=states)
+
+
+def files_of_git(repository: Repository) -> tuple[tuple[Path, ...], dict[Path, Callable[[], str]]]:
+    """Return git's own files to watch, those of the index and of HEAD, and what tells the state of the first."""
+    index = repository.index_file
+    return (index, *repository.head_files), {index: repository.index_state}
 
 
 def _name(side: Side) -> SideName:

@@ -14,7 +14,6 @@ from locklens.operations.write.lock import Lock, LockMissing
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.root_upgrade import SelectedVersion
 from locklens.operations.write.upgrade import Upgrade
-from locklens.project.folders import FileWatch
 from locklens.review.health import CHECKS, Check, Health
 from locklens.review.health_remedies import CheckRemedy, commands_text, lockable, remedy, upgradable
 from locklens.text import shell_words
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from locklens.operations.plan import Scope
     from locklens.operations.write.apply import Operation
     from locklens.policy import Policy
+    from locklens.project.folders import FileWatch
     from locklens.review.model import Review
     from locklens.ui.widgets import BarLayout
 
@@ -417,22 +417,16 @@ class HealthLoader(ReviewLoader):
                 throttle.took(now, now)
                 run.tell(self._take_scanning, Reading(done, total, "configuration" if what == "roots" else "evidence"))
 
-        def watch_of(health: Health) -> FileWatch:
-            top, policy = Path(health.top), self._source.request.policy
-            files = [top / root.lock_file for root in health.review.roots]
-            files += [policy.absolute()] if policy is not None else []
-            return watch or FileWatch(top, files, since_ns=since)
-
         def tell_draft(health: Health) -> None:
             nonlocal watch
-            watch = watch_of(health)
+            watch = watch or self._source.watch_health(health, since_ns=since)
             run.tell(self._take_files, health, watch)
             run.tell(self.post_message, self.Changed())
 
         health = self._source.health(
             is_fresh=is_fresh, on_progress=tell_progress, on_draft=tell_draft, cancel=run.cancel
         )
-        watch = watch_of(health)
+        watch = watch or self._source.watch_health(health, since_ns=since)
         run.tell(self._take_health, health, watch)
         return health.review, watch
 
