@@ -64,14 +64,17 @@ _SUMMARY_LETTERS = 12
 _OF_CI = re.compile(
     r"^\S{0,40} ?##\[(?:group|endgroup|section|command|error)\]|^\S{0,40} ?section_(?:start|end):\d"
     r"|^\S{0,40} ?Running with gitlab-runner |^.{0,40}ERROR: Job failed: |^.{0,40}\[Pipeline\] "
-    r"|^(?:BUILD|Finished): FAILURE$|^\[Container\] \d{4}/\d\d/\d\d |^Ran (?:Plan|Apply) for (?:dir|project): "
-    r"|^CircleCI received exit code |^Build (?:setup|teardown) <?\d|^user command error: "
-    r"|^Error: Process completed with exit code \d",
+    r"|^(?:BUILD|Finished): FAILURE$|^\[Container\] \d{4}/\d\d/\d\d |^Ran (?:Plan|Apply) for (?:dir: |project: |\d)"
+    r"|^running '.{0,200}' in '\S{0,200}/\.atlantis/|^CircleCI received exit code |^Exited with code exit status \d"
+    r"|^Build (?:setup|teardown) <?\d|^user command error: |^Error: Process completed with exit code \d"
+    r"|^Running (?:plan|apply) in |^Preparing the remote (?:plan|apply)|^\[[0-9A-Z]{2,30}\] Unexpected exit code "
+    r"|^travis_fold:|^The command \".{0,200}\" exited with \d",
     re.MULTILINE,
 )
 """Lines that only systems write whose jobs run on machines of their own, also where they put nothing before others.
 
-Those of GitLab, Jenkins, Azure Pipelines, CodeBuild, Atlantis, CircleCI, Bitbucket, Buildkite and GitHub.
+Those of GitLab, Jenkins, Azure Pipelines, CodeBuild, Atlantis, CircleCI, Bitbucket, Buildkite, GitHub, HCP Terraform,
+Spacelift and Travis, and of the tools themselves where they run remotely.
 """
 
 _FIELD = re.compile(r"(?P<name>\w{1,40})\"?[ \t]{0,4}[:=]\Z")
