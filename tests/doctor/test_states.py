@@ -361,6 +361,27 @@ def test_no_upgrade_is_offered_where_the_message_says_that_no_version_fits(made:
     assert [one["command"] for one in document["remedies"]] == [command]
 
 
+@pytest.mark.parametrize("first", ["Upgrading modules...", "$ terraform init -upgrade", ""])
+def test_what_an_upgrade_of_the_tool_chose_is_not_fixed_by_what_is_locked(first: str, made: Any, doctor: Any) -> None:
+    """Without a line that tells the option, a provider that is searched for, and was locked before, tells it."""
+    without, lock = lock_file(), lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"))
+    folder = made(SampleIncident("", ("none",), (without, lock), (("acme/demo", "~> 1.4"),)))
+    (folder / "ci.log").write_text(
+        f'{first}\nInitializing provider plugins...\n- Finding acme/demo versions matching "~> 1.4"...\n'
+        "Error: Incompatible provider version\n\nProvider registry.terraform.io/acme/demo v1.5.0 does not have a package "
+        "available for your current platform, plan9_386.\n",
+        "utf-8",
+    )
+    document = doctor(folder, "ci.log")
+    (cause,) = [one for one in document["causes"] if one["verdict"] == "yes"]
+    assert (document["state"], cause["id"]) == ("open", "platform-missing")
+    assert [(one["command"], one["hint"]) for one in document["remedies"]] == [
+        ("terraform -chdir=live/prod init", None),
+        (None, "locklens why acme/demo --root=live/prod"),
+    ]
+    assert "no other root locks it" not in doctor(folder, "--format", "text", "ci.log")
+
+
 def test_a_lock_file_that_was_left_behind_is_moved_to_its_configuration(made: Any, doctor: Any) -> None:
     lock = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"), sample_entry("acme/netbox", "3.9.1", "~> 3.9"))
     folder = made(SampleIncident("", ("none",), (lock,), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))))

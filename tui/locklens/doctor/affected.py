@@ -58,6 +58,11 @@ class Affected(Struct, frozen=True):
         return self._tool_line("init", *(one for one in self._options if one.lstrip("-") != "lockfile=readonly"))
 
     @property
+    def keeping_line(self) -> str:
+        """The same command line, of an init that selects what is locked."""
+        return self._tool_line("init", *(one for one in self._options if not one.lstrip("-").startswith("upgrade")))
+
+    @property
     def _options(self) -> tuple[str, ...]:
         return self.examined.message.options or _OPTIONS.get(self.examined.message.kind, ())
 

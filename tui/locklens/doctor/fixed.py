@@ -138,7 +138,7 @@ def _of_other_version(x: Examined, entry: LockEntry) -> str:
     not_it = f"no longer has {x.name}" if _was_locked(x) else f"does not have {x.name}"
     words = f"the lock file {not_it} {x.message.version}: {entry.version} is locked ({x.place})"
     # Else the failing run chose its version, since no lock file had one, and the locked one came later.
-    is_since = _met_locked(x) or (x.address in x.searched_by_run and _was_absent(x))
+    is_since = _met_locked(x) or (x.address in x.searched_by_run and _was_absent_then(x))
     is_since = is_since or (kind in OF_RELEASES and _was_added(x))
     return words if is_since and _is_sound(x) and not (kind in OF_HASHES and _lacks_platform(x)) else ""
 
@@ -250,6 +250,14 @@ def _met_locked(x: Examined) -> bool:
 def _was_added(x: Examined) -> bool:
     """True if locklens wrote the entry later than the log, where the lock file had none."""
     return x.history.is_written and x.address not in (x.history.locked_before or ())
+
+
+def _was_absent_then(x: Examined) -> bool:
+    """True if the provider is known to have been locked later than the log; a run with -upgrade searches each."""
+    if _was_added(x) or x.history.is_file_new:
+        return True
+    absent = (one for one in x.history.states if one.entry is None)
+    return any(x.history.is_after_log(x.history.next_after(one)) for one in absent)
 
 
 def _was_absent(x: Examined) -> bool:

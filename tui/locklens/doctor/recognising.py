@@ -146,6 +146,9 @@ _SHELL = re.compile(
 _MARKED = re.compile(r"^[$+#] (?!\d)")
 """What a shell writes before a command, as with `set -x`, and no message at the beginning of a line."""
 _STEP = re.compile(r"^##\[group\]Run ")
+_UPGRADING, _UPGRADE = "Upgrading modules...", "-upgrade"
+"""What `init -upgrade` alone prints, where the root has modules, and the option."""
+_BEGINNINGS = ("- ", "Initializing ", "##[", _UPGRADING)
 _FOLDERS = tuple(
     map(
         re.compile,
@@ -364,7 +367,9 @@ def _runs(lines: Sequence[LogLine], of_errors: Collection[int]) -> list[_Run]:
     runs = [_Run(0, lines[0].number if lines else 0)]
     for at, line in enumerate(lines):
         text, last = line.text, runs[-1]
-        if not text.startswith(("- ", "Initializing ", "##[")) and not any(word in text for word in _TELLING):
+        if not text.startswith(("- ", "Initializing ", "##[", _UPGRADING)) and not any(
+            word in text for word in _TELLING
+        ):
             continue
         folder = next((match["folder"] for one in _FOLDERS if (match := one.search(text))), "")
         if folder.startswith("../") and last.folder:  # from where the shell is
@@ -379,6 +384,9 @@ def _runs(lines: Sequence[LogLine], of_errors: Collection[int]) -> list[_Run]:
         elif _BEGINS_RUN.match(text) and (last.reused or last.searched):
             if not text.startswith("Initializing provider plugins"):
                 runs.append(_Run(line.number, line.number, last.folder))
+        elif text == _UPGRADING:
+            if not any(option.startswith(_UPGRADE) for option in last.options):
+                runs.append(replace(last, first=line.number, options=(*last.options, _UPGRADE)))
         elif match := _ABOUT_RUN.match(text):
             told = {name: own for name, own in match.groupdict().items() if own is not None}
             if "searched" in told:

@@ -205,9 +205,9 @@ def fix_version(one: Affected) -> Iterator[Remedy]:
         yield run_again(one)
     words = "whether the host has the package of that version was not asked"
     title = f"Upgrade {x.name} to another version that is listed"
-    is_locked = x.entry is not None and not (x.is_of_other_version or x.is_of_upgrade)
+    is_locked = x.entry is not None and not x.is_of_other_version
     for other in upgrade(one, title) if is_locked else with_another_version(one.alone):
-        is_open = x.message.reason is NetworkReason.ABSENT and other.command
+        is_open = x.message.reason is NetworkReason.ABSENT and other.id == "upgrade"
         yield replace(other, note=clauses(other.note, words)) if is_open else other
 
 
@@ -229,9 +229,8 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
         title = f"Upgrade {one.examined.name}, once its publisher has signed a version with another key"
     if not one.examined.is_of_other_version:
         unchecked = "the signature of that version was not checked: upgrade refuses one that is not valid"
-        is_new = one.examined.entry is None or one.examined.is_of_upgrade
-        for other in with_another_version(one) if is_new else upgrade(one, title):
-            yield replace(other, note=clauses(other.note, unchecked if other.command else ""))
+        for other in with_another_version(one) if one.examined.entry is None else upgrade(one, title):
+            yield replace(other, note=clauses(other.note, unchecked if other.id == "upgrade" else ""))
     if is_of_age:
         yield _signed_anew(one)
         yield _without_enforcement(one)

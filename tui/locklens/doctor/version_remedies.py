@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import CauseId, Remedy, TrustCost
 from locklens.doctor.tool_causes import as_required
 from locklens.project.configuration import constraint_place
@@ -33,8 +34,12 @@ def upgrade(one: Affected, title: str = "", platform: str = "") -> Iterator[Reme
 
     With a platform, only versions count whose packages are said to be for it too. Of roots with other constraints, each
     group has its own upgrade. One that the policy holds back is selected by its name alone, where no other version
-    satisfies the constraints. Where no command leads to another version, what is left to the user is said.
+    satisfies the constraints. Where no command leads to another version, what is left to the user is said. Of a run
+    that chooses versions itself, see `with_another_version`.
     """
+    if one.examined.is_of_upgrade:
+        yield from with_another_version(one)
+        return
     offered = list(_upgrades(one, title, platform))
     if not offered and not platform:
         offered = [each for group in _groups(one) for each in _without_upgrade(group)]
@@ -226,6 +231,9 @@ def with_another_version(one: Affected) -> Iterator[Remedy]:
     failed = x.message.version or (str(x.selected.version) if x.selected is not None else "")
     listed, entry = listed_versions(x) if failed else [], x.lock.entry(x.address)
     locked = entry.version if entry is not None else None
+    if locked is not None and x.is_of_upgrade and x.message.command != LOCKLENS:
+        yield from _without_newest(one.alone, locked, failed)
+        return
     others = [each for each in listed or () if str(each) != failed]
     best = newest(each for each in others if x.constraints.admits(each))
     if locked is not None and listed is not None and (best is None or best.compare(locked) <= 0):
@@ -236,6 +244,20 @@ def with_another_version(one: Affected) -> Iterator[Remedy]:
         yield with_version(one, "VERSION", f"VERSION stands for another than {failed} that satisfies the constraints")
     elif (latest := latest_of(others)) is not None:
         yield from list(with_other_constraints(one.alone, latest)) or [_by_constraint(one.alone, others)]
+
+
+def _without_newest(one: Affected, locked: Version, failed: str) -> Iterator[Remedy]:
+    """For `init -upgrade`: what is locked stays, or the constraints exclude the version that fails.
+
+    As long as they admit it, the next run with -upgrade selects it again, whatever is locked.
+    """
+    x = one.examined
+    if x.constraints.admits(locked):
+        title = f"Run init without -upgrade: {x.name} {locked} is locked, and stays so"
+        yield one.remedy("run-again", title, _NONE, None, one.keeping_line)
+    title = f'Exclude {x.name} {failed} by hand, as with "!= {failed}"'
+    note = "init -upgrade then selects the newest other version that satisfies the constraints"
+    yield by_hand(one, "change-constraint", title, "each constraint", note)
 
 
 def with_version(one: Affected, version: Version | str, note: str) -> Remedy:

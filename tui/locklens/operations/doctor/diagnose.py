@@ -343,7 +343,7 @@ def _is_locked(one: Affected | None) -> bool | None:
     """Return whether a provider is locked; None where that is not known, or another version than the log names is."""
     if one is None or one.examined.address is None or one.examined.lock.problems or one.examined.is_taken_over:
         return None
-    if one.examined.is_of_other_version:
+    if one.examined.is_of_other_version or one.examined.is_of_upgrade:
         return None
     return one.examined.entry is not None
 

@@ -16,7 +16,7 @@ from locklens.doctor import ElsewhereEntry, FoundPackage, PastEntry, likeliest_m
 from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import OF_ENTRIES, OF_RELEASES, OF_REQUIREMENTS
-from locklens.doctor.history import EntryHistory
+from locklens.doctor.history import SECONDS, EntryHistory
 from locklens.doctor.messages import MODULE_MISSING, NO_MESSAGE, ReadLog, RecognisedError
 from locklens.doctor.model import Incident, Onset, PackagePath
 from locklens.doctor.shell import Shell
@@ -259,13 +259,17 @@ class Examiner:
         """Return the version that the failing run chose in place of the locked one, which has no hashes yet.
 
         None where the run is not known to have done so, or the error is of no release. A provider that the run searched
-        for need not have been locked then, if it once was not.
+        for need not have been locked then, if a commit that is not known to be older than the log was the first to.
         """
         error, entry = one.message, one.entry
         is_of_release = error.kind in OF_RELEASES or (error.reason is not None and error.kind not in OF_ENTRIES)
-        if entry is None or one.fitting or not is_of_release or error.version in {"", str(entry.version)}:
+        if entry is None or not is_of_release or error.version in {"", str(entry.version)}:
             return None
-        was_locked = all(state.entry is not None for state in past)
+        if one.fitting and not error.is_of_upgrade:
+            return None
+        since = [after.date for state, after in zip(past[1:], past, strict=False) if state.entry is None]
+        is_old = all(date[:SECONDS] < self._request.logged[:SECONDS] for date in since)
+        was_locked = bool(past) and past[0].entry is not None and is_old
         is_searched = was_locked and entry.address in self._roots.addresses(one.root.path, error, error.searched)
         if not (error.is_of_upgrade or is_searched):
             return None
