@@ -548,15 +548,18 @@ def test_a_lock_file_that_git_ignores_makes_a_root(top: Path, capsys: pytest.Cap
     git(top, "add", ".")
     git(top, "commit", "-qm", "x")
     shutil.copy(top / "infra" / LOCK, top / "new" / LOCK)
+    for more in ("", "# changed\n"):
+        put(top, "new/main.tf", REQUIRES + more)
+        main(["review", "--offline", "--no-cache", "--format", "json", "--", "new"], lambda *_: 0)
+        (root,) = json.loads(capsys.readouterr().out)["roots"]
+        (finding,) = (one for one in root["findings"] if one["rule"] == "LK037")
+        assert finding["message"].startswith("the lock file exists, and git ignores it")
+    put(top, "new/main.tf", REQUIRES)
+    put(top, "infra/call.tf", 'module "x" {\n  source = "../new"\n}\n')
     assert main(["review", "--offline", "--no-cache", "--", "new"], lambda *_: 0) == 2
     said = capsys.readouterr().err
     assert f"new: git ignores the {LOCK} in this folder" in said
     assert f"`git check-ignore -v new/{LOCK}` names the pattern" in said
-    put(top, "new/main.tf", f"{REQUIRES}# changed\n")
-    main(["review", "--offline", "--no-cache", "--format", "json", "--", "new"], lambda *_: 0)
-    (root,) = json.loads(capsys.readouterr().out)["roots"]
-    (finding,) = (one for one in root["findings"] if one["rule"] == "LK037")
-    assert finding["message"].startswith("the lock file exists, and git ignores it")
 
 
 def test_a_comment_of_the_change_hides_no_root(top: Path, capsys: pytest.CaptureFixture[str]) -> None:

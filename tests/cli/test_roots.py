@@ -140,6 +140,36 @@ def test_a_folder_without_a_root_names_those_below(run: Run, words: list[str], e
     assert f"roots below: {hint}; select with --root DIR or --all-roots" in err
 
 
+def test_a_named_root_without_a_lock_file_is_reviewed_and_a_module_is_refused(
+    run: Run, top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend, module = 'terraform {\n  backend "s3" {}\n}\n', 'module "x" {\n  source = "./gone"\n}\n'
+    unread = module.replace("./gone", "a/b/c")
+    put(top / "nothing", {"main.tf": f'{backend}resource "terraform_data" "x" {{}}\n'})
+    put(top / "unlocked", {"main.tf": f'{backend}resource "aws_vpc" "x" {{}}\n'})
+    put(top / "unread", {"main.tf": backend + unread})
+    put(top / "module", {"main.tf": 'resource "aws_vpc" "x" {}\n'})
+    put(top / "called", {"main.tf": 'provider "aws" {}\n'})
+    put(top / "other", {"call.tf": module.replace("./gone", "../called")})
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "more")
+    unreviewed = "no lock file: whatever init selects is not reviewed"
+    for root, said in (("nothing", "1 root checked, no findings"), ("unlocked", unreviewed), ("unread", unreviewed)):
+        monkeypatch.chdir(top / root)
+        status, out, _ = run("review", "--merge-base", "--offline", "--fail-on", "warn", "--format", "text", "--", ".")
+        assert (status, said in out) == (0, True), out
+    monkeypatch.chdir(top)
+    needed = "without one, a root has a backend or a provider configuration"
+    for folder in ("module", "called"):
+        assert run("review", "--", folder)[2].splitlines() == [
+            f"error: {folder}: no {LOCK} in this folder",
+            f"hint: {needed}, and no other folder calls it as a module",
+        ]
+    (top / "unlocked/main.tf").write_text(f'{backend}resource "aws_vpc" "x" {{}}\nresource "tls_key" "x" {{}}\n')
+    status, out, _ = run("review", "--offline", "--fail-on", "warn", "--format", "text", "--", "unlocked")
+    assert (status, "LK037 WARN" in out) == (1, True)
+
+
 def test_a_root_that_is_removed_is_not_named_to_select(run: Run, top: Path) -> None:
     shutil.rmtree(top / "live/us/a")
     for command in (["upgrade", "--list"], ["upgrade", "aws"]):

@@ -15,7 +15,7 @@ from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree, co
 from locklens.project.revision_paths import path_below_top
 from locklens.project.root_search import find_roots, lock_paths
 from locklens.project.touched_roots import may_decide
-from locklens.project.tree import EmptyTree, Tree, WorkTree
+from locklens.project.tree import EmptyTree, Tree, WorkTree, folder_of
 from locklens.review.model import PolicySide
 
 if TYPE_CHECKING:
@@ -50,10 +50,11 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
         )
         all_locks, base_locks = lock_paths(repository, new.tree), lock_paths(repository, old.tree)
         unlocked: Mapping[str, RootEvidence] = {}
-        if may_decide(new.tree, (path for each in changes for path in (each.old, each.new) if path is not None)):
+        named = set(only).difference(folder_of(path) for path in (*all_locks, *base_locks))
+        if named or may_decide(new.tree, (path for each in changes for path in (each.old, each.new) if path)):
             from locklens.operations.review.unreviewed import unlocked_roots
 
-            unlocked = unlocked_roots(repository, old.tree, new.tree, changes, (*all_locks, *base_locks))
+            unlocked = unlocked_roots(repository, old.tree, new.tree, changes, (*all_locks, *base_locks), named)
         found = find_roots(
             repository,
             old.tree,

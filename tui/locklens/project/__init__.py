@@ -51,7 +51,8 @@ class RootPair(Struct, frozen=True):
             head side, in the order of their bytes.
         spellings: Paths of the folder, which the change adds or changes, and what some file system takes each for.
         has_packages: True if the head side tracks such files, whether the change concerns them or not.
-        unlocked: Set for a root without a lock file on either side, if a configuration file of it changed.
+        unlocked: Set for a root without a lock file on either side, if a configuration file of it changed, or if the
+            user named it.
         states: Files that the change adds or modifies and that may be a state, of whichever root.
     """
 

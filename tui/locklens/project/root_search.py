@@ -36,6 +36,9 @@ MAX_ROOTS = 50_000
 """Lock files of a side; a few tiny objects of git can stand for millions."""
 
 
+_NO_ROOT = "without one, a root has a backend or a provider configuration, and no other folder calls it as a module"
+
+
 class FoundRoots(Struct, frozen=True):
     """The roots of two sides.
 
@@ -63,9 +66,9 @@ def find_roots(
 
     A root that a sparse checkout leaves out of the work tree is that of the index. A folder without a lock file is
     among them if the change brings what the tools would install, were they run in it, or if it is one of `unlocked`:
-    those in which a configuration file changed. `converted` are the files of the head side that git checks out with
-    other bytes. The answer is restricted to the folders of `only`, if any, and packages below them: the tools may be
-    run there too.
+    those in which a configuration file changed, or that `only` names. `converted` are the files of the head side that
+    git checks out with other bytes. The answer is restricted to the folders of `only`, if any, and packages below them:
+    the tools may be run there too.
 
     Raises:
         ConfigurationError: A folder of `only` is not a root on either side.
@@ -95,7 +98,7 @@ def find_roots(
         # What another spelling stands for may be a part of any root.
         folders += [one for one in known if one in spelt and one not in folders]
 
-    configured = touched_roots.with_changed_configuration(calls, touched, set(folders), states)
+    configured = touched_roots.with_changed_configuration(calls, touched, {*folders, *unlocked}, states)
     left = {folder for folder in folders if folder in gone}
     modules = touched_roots.called_modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
     # The review of the roots reads these anyway.
@@ -112,7 +115,7 @@ def find_roots(
                 old_lock=before,
                 new_lock=after,
                 lock_changed=before != after or (before in touched and _differs(base_tree, head_tree, before, after)),
-                configuration_changed=folder in configured or evidence is not None,
+                configuration_changed=folder in configured,
                 renamed_from=moved.get(folder),
                 equals_before=moved_from[folder].equals if folder in moved_from else 0,
                 unlike_before=moved_from[folder].unlike if folder in moved_from else (),
@@ -272,7 +275,7 @@ def _restricted(
             lead = f"{folder}/" if folder else ""
             below = sorted(known for known in folders if folder is not None and known.startswith(lead))
             below = [known for known in below if known not in gone]
-            hint = f"roots below: {listing(below)}; select with --root DIR or --all-roots" if below else ""
+            hint = f"roots below: {listing(below)}; select with --root DIR or --all-roots" if below else _NO_ROOT
             words = f"no {LOCK_FILE} in this folder"
             if asked.startswith("-"):
                 hint = "only roots follow --: name options before it"
@@ -280,7 +283,7 @@ def _restricted(
                 words += f", as {max(above)} is a submodule, a link or a file"
                 hint = "-C DIR reads a submodule; of a link, name the folder that it leads to"
             elif folder and folder not in tracked and not head_tree.has_folder(folder):
-                words, hint = "no such folder", question_of_folder(head_tree, folder) or hint
+                words, hint = "no such folder", question_of_folder(head_tree, folder)
             elif folder is not None and head_tree.read(f"{folder}/{LOCK_FILE}" if folder else LOCK_FILE) is not None:
                 words = f"git ignores the {LOCK_FILE} in this folder"
                 hint = f"`git check-ignore -v {shell_word(asked or '.')}/{LOCK_FILE}` names the pattern"

@@ -68,16 +68,19 @@ class Absence(StrEnum):
 class UnlockedRoot(Struct, frozen=True):
     """A root without a lock file in the repository.
 
-    It had none before either, and a configuration file changed; or git ignores the lock file that was there.
+    It had none before either, and a configuration file changed or the user named it; or git ignores the lock file that
+    was there.
 
     Attributes:
         has_backend: True if the configuration says where the state is kept.
         required_before: The providers that the old side's configuration requires.
+        is_changed: True if the change concerns the root.
     """
 
     has_backend: bool
     absence: Absence = Absence.MISSING
     required_before: frozenset[ProviderAddress] = frozenset()
+    is_changed: bool = True
 
 
 class LockedPlace(Struct, frozen=True):

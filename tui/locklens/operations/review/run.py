@@ -253,7 +253,7 @@ class _Setting(Struct, frozen=True):
 
 
 def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
-    if pair.lock_changed or pair.configuration_changed or pair.vendored or pair.spellings:
+    if pair.lock_changed or pair.configuration_changed or pair.unlocked or pair.vendored or pair.spellings:
         return True
     locks = [pair.new_lock] if pair.new_lock is not None else []
     return any(conversion.is_new for conversion in comparison.converted_among(locks).values())
@@ -310,7 +310,8 @@ def _unlocked(tree: Tree, pair: RootPair) -> UnlockedRoot | None:
     is_lost = pair.old_lock is not None and pair.new_lock is None and absence is Absence.IGNORED
     if pair.unlocked is None and not is_lost:
         return None
-    return UnlockedRoot(is_lost or pair.unlocked is RootEvidence.BACKEND, absence)
+    has_backend = is_lost or pair.unlocked is RootEvidence.BACKEND
+    return UnlockedRoot(has_backend, absence, is_changed=is_lost or pair.configuration_changed)
 
 
 def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, str]:

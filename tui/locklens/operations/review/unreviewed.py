@@ -26,6 +26,7 @@ from locklens.text import counted, identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from locklens.operations.comparison import Comparison
     from locklens.project.git import Repository
@@ -222,19 +223,25 @@ def evidence_of_root(module: Module, *, is_generated: bool) -> RootEvidence | No
 
 
 def unlocked_roots(
-    repository: Repository, base: Tree, head: Tree, changes: Sequence[PathChange], locks: Iterable[str]
+    repository: Repository,
+    base: Tree,
+    head: Tree,
+    changes: Sequence[PathChange],
+    locks: Iterable[str],
+    named: AbstractSet[str],
 ) -> dict[str, RootEvidence]:
     """Return the roots without a lock file, on either side, in which a file differs that decides what they require.
 
     That is a configuration file, one of values, or a state; the answer is by folder. One with a backend counts too
     where the file is of a local module that it calls, or a state that its backend names. A folder with a mere provider
-    configuration, or with a lock file that git ignores, counts if no other folder calls it as a module.
+    configuration, or with a lock file that git ignores, counts if no other folder calls it as a module. Those that the
+    user `named` are among them where nothing differs, too.
     """
     from locklens.project.modules import ModuleReader
 
     touched = {path for change in changes for path in (change.old, change.new) if path is not None}
     locked = {folder_of(path) for path in locks}
-    folders = touched_roots.folders_decided(touched) - locked
+    folders = touched_roots.folders_decided(touched).union(named) - locked
     files = _configuration_files(repository, head)
     of_folders: dict[str, list[str]] = {}
     for path in files:

@@ -221,7 +221,7 @@ def unlocked(root: RootReview) -> Iterator[Verdict]:
     selected = f"what init selects for {listing(list(map(str, added)))}" if added else "whatever init selects"
     fact = LOCK_IGNORED if context.absence is Absence.IGNORED else "no lock file"
     # A root that had no lock file before either is left to the health.
-    is_new = bool(added) or not before or root.old.exists
+    is_new = context.is_changed and (bool(added) or not before or root.old.exists)
     severity = None if is_new and context.has_backend else Severity.INFO
     yield Verdict(f"{fact}: {selected} is not reviewed", severity=severity, case=context.absence)
 
