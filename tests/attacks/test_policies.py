@@ -416,25 +416,72 @@ def test_what_a_branch_has_of_an_older_base_is_not_pending(
 def test_the_new_key_of_a_pinned_namespace_counts_by_the_steps_of_its_advice(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key, before = other_signer(repository), publisher("acme").key.fingerprint
-    repository.commit_to_main(pinning(before))
+    """The one provider of the namespace has the new key, so that only the policy and the base vouch for the old one."""
+    new, old = other_signer(repository), publisher("acme").key.fingerprint
+    repository.commit_to_main(pinning(old))
     assert main(["review", "main", "--merge-base", "--format", "text", "--no-cache"], lambda *_: 0) == 1
     advice = " ".join(capsys.readouterr().out.split()).partition("what to do about LK010")[2]
-    assert "With the branch checked out, T on Signers or `locklens keys trust" in advice
+    assert "With the branch checked out and up to date with the base, T on Signers or `locklens keys trust" in advice
     assert "commit locklens.toml alone on the base" in advice
-    trust = ["keys", "trust", "acme", "--key", key, "--by", "Ann", "--no-cache"]
+
+    def trust(*words: str) -> tuple[int, str]:
+        status = main(["keys", "trust", "acme", "--by", "Ann", "--no-cache", *words], lambda *_: 0)
+        return status, " ".join(capsys.readouterr().err.split())
+
     git(repository.top, "checkout", "-q", "main")
-    assert main(trust, lambda *_: 0) == 2
-    assert "a key of another branch is pinned with that branch checked out" in " ".join(capsys.readouterr().err.split())
+    status, err = trust("--key", new)
+    assert (status, "a key of another branch is pinned with that branch checked out" in err) == (2, True)
     git(repository.top, "checkout", "-q", "pr")
-    assert main(trust, lambda *_: 0) == 0
+    git(repository.top, "rebase", "-q", "main")
+    assert trust("--key", old, "--key", new, "--key", "A" * 40)[0] == 2, "a key that nothing vouches for"
+    status, err = trust("--key", new, "--dry-run")
+    left_out = f"warning: locklens.toml: {old}, pinned now, is left out of the pin"
+    assert (status, left_out in err) == (0, True), err
+    status, err = trust("--base", "main", "--key", old, "--key", new)
+    assert (status, "warning" in err) == (0, False), err
     repository.commit()
     git(repository.top, "checkout", "-q", "main")
     git(repository.top, "checkout", "-q", "pr", "--", POLICY_FILE)
     repository.commit()
+    assert main(["health", "--format", "text", "--no-cache"], lambda *_: 0) == 0
+    assert "LK010" not in capsys.readouterr().out, "the old key is valid on the base until the change is merged"
     git(repository.top, "checkout", "-q", "pr")
     status, document = repository.review()
     assert (status, "LK010" in findings(document)) == (0, False)
+    status, err = trust("--why", "renewed", "--dry-run")
+    assert (status, left_out in err) == (0, True), "the pin of those that sign now has one key less"
+
+
+def test_a_key_that_signs_what_the_base_locks_is_pinned_beside_the_new_one(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new, old = other_signer(repository), publisher("acme").key
+    trust = ["keys", "trust", "acme", "--by", "Ann", "--no-cache", "--key", new]
+    assert main([*trust, "--key", old.fingerprint], lambda *_: 0) == 2
+    assert "one that signs what a base locks, or that it pins, with --base REV" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    assert main([*trust, "--base", "main", "--dry-run", "--json"], lambda *_: 0) == 0
+    assert "--base" not in json.loads(capsys.readouterr().out.splitlines()[-1])["command"], "what signs now needs none"
+    assert main([*trust, "--base", "main", "--key", old.fingerprint, "--dry-run", "--json"], lambda *_: 0) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["command"].endswith(" --by Ann --base main")
+    assert main([*trust, "--base", "main", "--dry-run"], lambda *_: 0) == 0
+    told = f"acme/demo 1.0.0, in the base: signed by {old.fingerprint} ({old.user_id}), which is not pinned"
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert main([*trust, "--base", "main", "--key", old.fingerprint], lambda *_: 0) == 0
+    told = f"{old.fingerprint}: {old.user_id}, signs acme/demo 1.0.0 of the base"
+    assert told in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_key_of_a_base_that_was_published_again_is_not_pinned(repository: Repository) -> None:
+    """Which key signed what was locked is unknown: it may have been another one."""
+    new, old = other_signer(repository), publisher("acme").key.fingerprint
+    repository.registry.faults = Faults(
+        (FaultRule(Fault.OTHER_SIGNER, DEMO, "1.2.0"), FaultRule(Fault.REPUBLISHED, DEMO, "1.0.0"))
+    )
+    trust = ["keys", "trust", "acme", "--by", "Ann", "--no-cache", "--base", "main"]
+    assert main([*trust, "--key", new, "--key", old], lambda *_: 0) == 2
+    assert main([*trust, "--key", new], lambda *_: 0) == 0
 
 
 def test_a_pin_that_is_due_is_named_and_an_unsigned_release_contradicts_it(repository: Repository) -> None:

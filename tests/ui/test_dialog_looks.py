@@ -55,18 +55,15 @@ def modal_screens() -> set[type[ModalScreen[Any]]]:
     return found
 
 
-SEEN = SeenKeys(
-    Pin("acme"),
-    (SeenKey(SigningKey("A" * 40, ("Acme",), "RSA 4096", "2024-01-15", None, False, False), ("acme/demo 1.4.2",)),),
-    (),
-)
+KEY = SigningKey("A" * 40, ("Acme",), "RSA 4096", "2024-01-15", None, False, False)
+SEEN = SeenKeys(Pin("acme"), (SeenKey(KEY.fingerprint, KEY, ("acme/demo 1.4.2",)),), ())
 
 MAKERS: dict[type[Dialog[Any]], Callable[[Driver, Samples], Dialog[Any]]] = {
     ClashesDialog: lambda _, __: ClashesDialog([Clash("live", "acme/demo", "why", ("ours", "1"), ("theirs", "2"))]),
     CopyDialog: lambda _, __: CopyDialog([CopyChoice("row", "text")]),
     DoctorProveDialog: lambda *_: DoctorProveDialog(WaitingSource(), DoctorRequest(None, Path(), {})),
     ExportDialog: lambda _, __: ExportDialog("JSON", "name.json"),
-    FormDialog: lambda _, __: trust_form(SEEN, (), date(2026, 5, 4)),
+    FormDialog: lambda _, __: trust_form(SEEN, date(2026, 5, 4)),
     PasteDialog: lambda _, __: PasteDialog(),
     InsideDialog: lambda *_: InsideDialog(WaitingSource(), InspectionRequest("acme/demo", Path(), "1.0.0", "1.1.0")),
     ProveDialog: lambda on, samples: ProveDialog(waiting_source(), samples.full(), frozenset(), lambda _: None),

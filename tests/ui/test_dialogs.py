@@ -60,9 +60,9 @@ async def test_a_form_of_many_keys_has_its_fields_and_keys_on_a_small_terminal(
     keys = (
         SigningKey(digit * 40, (f"key {digit}",), "RSA 4096", "2024-01-01", None, False, False) for digit in "ABCDEF"
     )
-    seen = SeenKeys(Pin("acme"), tuple(SeenKey(key, ("acme/demo 1.0.0",)) for key in keys), ())
+    seen = SeenKeys(Pin("acme"), tuple(SeenKey(key.fingerprint, key, ("acme/demo 1.0.0",)) for key in keys), ())
     async with running(samples.full(), size=(80, 24)) as on:
-        on.app.push_screen(trust_form(seen, (), date(2026, 5, 4)))
+        on.app.push_screen(trust_form(seen, date(2026, 5, 4)))
         await until(on, lambda: "review the pin on" in on.text)
         await on.settle()
         assert "enter next field, then preview" in on.text

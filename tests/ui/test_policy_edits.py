@@ -271,6 +271,32 @@ async def test_one_of_several_keys_of_a_namespace_is_pinned_alone(
         await until(on, lambda: policy(top)["trust"]["acme"]["keys"] == [later.fingerprint])
 
 
+async def test_the_old_key_of_a_rotation_is_offered_beside_the_new_one(
+    opening: Opening, top: Path, registry: DemoRegistry
+) -> None:
+    """No release that is locked here is signed by it any more: the base locks one, or a pin names it."""
+    old, new, gone = publisher("acme").key, publisher("acme-new-owner").key, KEYS[0]
+    registry.faults.add(Fault.OTHER_SIGNER, DEMO, "1.2.0")
+    commit_policy(top, f'[trust.acme]\nkeys = ["{old.fingerprint}", "{gone}"]\nby = "Ann"\nwhy = "phoned"\n')
+    async with opening(size=(100, 40)) as on:
+        await on.press("4")
+        await until(on, lambda: isinstance(on.app.screen, SignersScreen) and not on.app.screen.is_asking)
+        await on.press("T")
+        await form(on, "Pin acme to some of these keys")
+        told = " ".join(on.text.replace("│", " ").split())
+        assert f"key {old.fingerprint} {old.user_id} pinned now signs acme/demo 1.0.0 of the base" in told
+        assert f"key {gone} name unknown pinned now signs no locked release" in told
+        await on.press(*new.fingerprint[-8:], *old.fingerprint[-8:], "enter", *"announced", "enter", "enter")
+        await until(on, on.has_preview)
+        await on.ready()
+        plan = " ".join(on.plan.split())
+        named = f"--key={new.fingerprint} --key={old.fingerprint}"
+        assert f"locklens keys trust acme {named} --why announced" in plan
+        assert f"{gone}, pinned now, is left out of the pin" in plan
+        await on.press("enter")
+        await until(on, lambda: policy(top)["trust"]["acme"]["keys"] == [new.fingerprint, old.fingerprint])
+
+
 @pytest.mark.parametrize("pinned", ["registry.example.com", HOME, ""])
 async def test_the_namespace_of_a_key_that_is_not_pinned_yet_is_pinned(top: Path, tmp_path: Path, pinned: str) -> None:
     hosts, key = ("registry.example.com", HOME), publisher("acme").key.fingerprint

@@ -68,7 +68,8 @@ def add_keys_trust_options(parser: Parser) -> None:
     words = "Pin the keys that sign the locked releases of a namespace now, in locklens.toml of the work tree."
     _begin_pin(parser, words, _trust)
     add = parser.add_argument
-    words = "full fingerprint of a key to pin, of those that sign now; repeatable (default: all of them)"
+    words = "full fingerprint of a key to pin, of those that sign now, are pinned or sign what the base locks; "
+    words += "repeatable (default: those that sign now)"
     add("--key", action="append", default=[], metavar="FINGERPRINT", type=_fingerprint, help=words)
     add("--why", default="", metavar="TEXT", help="how the keys were checked; one line (default: none)")
     words = "date to look at the pin again (default: none)"
@@ -219,7 +220,7 @@ def _trust(options: Namespace) -> Operation:
     """Return the operation that pins the keys of a namespace."""
     from locklens.operations.compare import open_locked
     from locklens.operations.comparison import Base
-    from locklens.operations.write.policy_edits import TrustKeys, decision_of
+    from locklens.operations.write.policy_edits import TrustKeys, base_words, decision_of, pins_at
     from locklens.operations.write.seen_keys import seen_keys
     from locklens.review.keys import signers
 
@@ -227,8 +228,8 @@ def _trust(options: Namespace) -> Operation:
     decision = decision_of(top, options.why, by=options.by, until=options.review_by)
     opened = partial(open_locked, Path.cwd(), base=Base(options.base))
     review = _reviewed(options, opened, is_of_all=True)
-    seen = seen_keys(review, options.namespace, signers(review))
-    return TrustKeys(top, seen, decision, tuple(options.key))
+    seen = seen_keys(review, options.namespace, signers(review), pins_at(top))
+    return TrustKeys(top, seen, decision, tuple(options.key), base_words(review, has_merge_base=False))
 
 
 def _drop(options: Namespace) -> Operation:

@@ -362,7 +362,7 @@ class SignersScreen(RowActionsScreen):
         row = self.left.current
         pin = pin_for(self._pins, use.address)
         name = pin.name if pin is not None else namespace_name(self._signers, use.address)
-        seen = seen_keys(self.review, name, self._signers)
+        seen = seen_keys(self.review, name, self._signers, self._pins)
         own = row.signer.key.fingerprint if row is not None and row.signer.key is not None else ""
         if not own and seen.others:
             raise LockLensError(seen.others[0].words, hint=seen.others[0].hint)
@@ -423,8 +423,7 @@ class SignersScreen(RowActionsScreen):
         except LockLensError as error:
             self.refuse(f"trust: {error.sentence}")
             return
-        pin = pin_for(self._pins, use.address)
-        form = trust_form(seen, pin.keys if pin is not None else (), today_utc(), asks_name=asks_name)
+        form = trust_form(seen, today_utc(), asks_name=asks_name)
         self.app.push_screen(form, partial(self._pin, seen))
 
     def _pin(self, compared: SeenKeys, answers: Answers | None) -> None:
@@ -436,12 +435,13 @@ class SignersScreen(RowActionsScreen):
             decision = policy_edits.decision_of(
                 top, answers["reason"], by=answers.get("by", ""), until=until_of(answers)
             )
-            seen = seen_keys(review, compared.covering.name, signers(review))
+            seen = seen_keys(review, compared.covering.name, signers(review), self._pins)
             chosen = keys_with_ends(answers["digits"], compared.pinnable)
             if set(seen.pinnable) != set(compared.pinnable):
                 raise LockLensError("the keys changed while you compared them; press T again")
-            is_of_all = len(chosen) == len(seen.keys) and not seen.others
-            return policy_edits.TrustKeys(top, seen, decision, () if is_of_all else chosen)
+            is_of_all = set(chosen) == set(seen.signing) and not seen.others
+            base = policy_edits.base_words(review, has_merge_base=False)
+            return policy_edits.TrustKeys(top, seen, decision, () if is_of_all else chosen, base)
 
         self.decide("trust", operation)
 

@@ -97,19 +97,21 @@ class TrustKeys(FileOperation, frozen=True):
     """Pins keys of a namespace; `top` has the policy.
 
     Attributes:
-        seen: The keys that sign the locked releases of the namespace.
-        named: The fingerprints of those to pin; () for all.
+        seen: The keys that the pin may name.
+        named: The fingerprints of those to pin; () for all that sign locked releases.
+        compared: The words that name the reviewed base on the command line; () for HEAD.
     """
 
     top: Path
     seen: SeenKeys
     decision: Decision
     named: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
         """A short title."""
-        return f"Pin {self.seen.covering.name} to {counted(len(self.named or self.seen.keys), 'key')}"
+        return f"Pin {self.seen.covering.name} to {counted(len(self.named or self.seen.signing), 'key')}"
 
     def plan(self, *, on_root: Callable[[str], None] = no_progress) -> Plan:  # noqa: ARG002
         """Plan the edit.
@@ -127,7 +129,7 @@ class TrustKeys(FileOperation, frozen=True):
         draft.describe_policy(pin.name, f"pinned to {', '.join(pin.keys)}")
         for key in self.seen.keys:
             if key.fingerprint in pin.keys:
-                line = f"{key.fingerprint}: {key.name}, signs {listing(key.releases)}"
+                line = ", ".join(filter(None, (f"{key.fingerprint}: {key.name}", key.signs, key.pinned)))
                 draft.describe(line, dry_run=line)
         for warning in self.seen.warnings(pin.keys):
             draft.warn("", warning.words, file=POLICY_FILE, hint=warning.hint)
@@ -137,7 +139,8 @@ class TrustKeys(FileOperation, frozen=True):
         words = [*_start_words(self.top), "keys", "trust", pin.name, *(f"--key={one}" for one in self.named)]
         words += ["--why", pin.why] if pin.why else []
         words += ["--review-by", str(pin.review_by)] if pin.review_by is not None else []
-        return draft.plan(shell_words([*words, *_by_words(decided.by if decided.is_name_typed else "")]))
+        words += _by_words(decided.by if decided.is_name_typed else "")
+        return draft.plan(shell_words([*words, *(self.compared if set(self.named) - set(self.seen.signing) else ())]))
 
 
 class DropPin(FileOperation, frozen=True):
@@ -247,12 +250,15 @@ def root_words(top: Path, roots: Sequence[str]) -> tuple[str, ...]:
     return ("--", *Scope.at(top, roots, RootSettings()).roots) if roots else ()
 
 
-def base_words(review: Review) -> tuple[str, ...]:
-    """The options that name the base of a review on the command line of `accept`; () for its default."""
+def base_words(review: Review, *, has_merge_base: bool = True) -> tuple[str, ...]:
+    """The options that name the base of a review on the command line of `accept`; () for its default.
+
+    `keys trust` has no option for the fork point: it compares with the branch itself.
+    """
     base = review.base
     if base.kind != "git" or base.name == "HEAD":
         return ()
-    return ("--base", base.tip_name, *(["--merge-base"] if base.fork_of else []))
+    return ("--base", base.tip_name, *(["--merge-base"] if base.fork_of and has_merge_base else []))
 
 
 def named_providers(review: Review, text: str) -> frozenset[ProviderAddress]:

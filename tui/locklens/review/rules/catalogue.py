@@ -348,9 +348,9 @@ _ALL = (
         "Publishers rarely change keys, and announce it. An attacker with the release account but not the key has to "
         "use a different one.",
         "Compare the full 40-digit fingerprints, and ask the publisher through a channel other than the registry.",
-        "Keep the old version until the publisher has confirmed the new key. Then pin the key in locklens.toml with T "
-        "on Signers, or with `locklens keys trust NAMESPACE --key FINGERPRINT`: it replaces the keys that are pinned "
-        "there, so repeat --key for each one that stays valid. Or accept the finding (`locklens accept`).",
+        "Keep the old version until the publisher has confirmed the new key. Then pin in locklens.toml each key that "
+        "is to be valid, with T on Signers or `locklens keys trust NAMESPACE --base BASE --key OLD --key NEW`. Or "
+        "accept the finding (`locklens accept`).",
         "registry",
         cases={
             "another": RuleWording(
@@ -361,9 +361,10 @@ _ALL = (
             "pinned": RuleWording(
                 "Not signed by a pinned key: it may not be the publisher's",
                 "Keep the old version until the publisher has confirmed the new key. Then add it to the pin in the "
-                "base's locklens.toml, which alone counts. With the branch checked out, T on Signers or `locklens keys "
-                "trust NAMESPACE --key FINGERPRINT` (repeat --key for each key that stays valid) writes the pin: "
-                "commit locklens.toml alone on the base, then review again. Or accept the finding (`locklens accept`).",
+                "base's locklens.toml, which alone counts. With the branch checked out and up to date with the base, T "
+                "on Signers or `locklens keys trust NAMESPACE --base BASE --key OLD --key NEW` (--key for each key "
+                "that is to be valid) writes the pin: commit locklens.toml alone on the base, then review again. Or "
+                "accept the finding (`locklens accept`).",
             ),
         },
     ),

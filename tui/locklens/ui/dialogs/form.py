@@ -169,13 +169,10 @@ def accept_form(name: str, findings: Sequence[Finding], today: date, *, asks_nam
     )
 
 
-def trust_form(seen: SeenKeys, pinned: Collection[str], today: date, *, asks_name: bool = False) -> FormDialog:
-    """Return the form that asks for the last digits of the keys to pin, why they are trusted, and when to review that.
-
-    `pinned` are the fingerprints that a pin of the namespace names now.
-    """
+def trust_form(seen: SeenKeys, today: date, *, asks_name: bool = False) -> FormDialog:
+    """Return the form that asks for the last digits of the keys to pin, why, and when to review the pin."""
     is_one, name = len(seen.keys) == 1, seen.covering.name
-    facts = [fact for one in seen.keys for fact in _key_facts(one, is_pinned=one.fingerprint in pinned)]
+    facts = [fact for one in seen.keys for fact in _key_facts(one)]
     facts += [line(Span("not signed by these  ", Role.WARN), one.words, hanging=21) for one in seen.others]
     each = "it" if is_one else "each"
     facts.append(
@@ -190,16 +187,16 @@ def trust_form(seen: SeenKeys, pinned: Collection[str], today: date, *, asks_nam
     return FormDialog(f"Pin {name} to {'this key' if is_one else 'some of these keys'}", facts, fields)
 
 
-def _key_facts(seen: SeenKey, *, is_pinned: bool) -> Iterator[Line]:
+def _key_facts(seen: SeenKey) -> Iterator[Line]:
     """Yield what is known of a key of a namespace: its fingerprint, the name that it claims, and what it signs."""
     yield line(Span("key  ", Role.DIM), seen.fingerprint, hanging=5, copied=seen.fingerprint)
-    states = [Span("  pinned now", Role.DIM)] if is_pinned else []
-    if seen.key.expired:
-        states.append(Span(f"  EXPIRED {(seen.key.expires or '')[:10]}", Role.WARN))
+    states = [Span(f"  {seen.pinned}", Role.DIM)] if seen.pinned else []
+    if seen.expired_on:
+        states.append(Span(f"  EXPIRED {seen.expired_on}", Role.WARN))
     yield line("     ", seen.name, *states, hanging=5)
     if seen.obstacle is not None:
         yield line(Span(f"     cannot be pinned: {seen.obstacle.words}", Role.BLOCK), hanging=5)
-    yield line(Span("     signs ", Role.DIM), listing(seen.releases), hanging=5)
+    yield line(Span(f"     {seen.signs}", Role.DIM), hanging=5)
 
 
 _PLATFORMS_ASKED = 16
