@@ -252,7 +252,13 @@ def test_lock_works_on_several_roots_at_once(place: Place, run: Run) -> None:
     roots = [word for name in ("one", "two", "odd", "gone") for word in ("--root", name)]
     status, out, err = run("lock", "--check", "--platform", "linux_amd64", *roots)
     assert status == 1
-    assert out == "one/.terraform.lock.hcl: would change\ntwo/.terraform.lock.hcl: would change\n"
+    assert out.splitlines() == [
+        "one/.terraform.lock.hcl: would change",
+        "two/.terraform.lock.hcl: would change",
+        "would change: one, two",
+        "failed: odd, gone",
+        "4 roots: 2 would change, 2 failed",
+    ]
     status, out, err = run("lock", "--platform", "linux_amd64", *roots)
     assert status == 1
     assert out.count("has updated the lock file") == 2
@@ -270,6 +276,29 @@ def test_lock_works_on_several_roots_at_once(place: Place, run: Run) -> None:
     ).read_bytes()
     assert place.asked().count("package") == 1
     assert run("lock", "--root", "gone", "--root", "nowhere")[0] == 2
+
+
+def test_a_check_of_several_roots_ends_with_those_that_fail(place: Place, run: Run) -> None:
+    for name in ("a", "b", "c"):
+        put(place.root / name, {"main.tf": (place.root / "main.tf").read_bytes()})
+    roots = [word for name in ("a", "b", "c") for word in ("--root", name)]
+    check = ("lock", "--check", "--platform", "linux_amd64")
+    run("lock", "--platform", "linux_amd64", *roots[2:])
+    status, out, err = run(*check, *roots)
+    assert (status, out.splitlines()) == (1, [
+        "b/.terraform.lock.hcl: its hashes for linux_amd64 are complete",
+        "c/.terraform.lock.hcl: its hashes for linux_amd64 are complete",
+        "a/.terraform.lock.hcl: would change",
+        "would change: a",
+        "3 roots: 2 unchanged, 1 would change",
+    ])  # fmt: skip
+    assert [line.partition(" checksums")[0] for line in err.splitlines() if "Obtained" in line or line[1:] == ":"] == [
+        "a:", "- Obtained acme/demo"
+    ]  # fmt: skip
+    assert run(*check, *roots[2:])[1].splitlines()[-1] == "2 roots: 2 unchanged"
+    events = run(*check, *roots, "--json")[1].splitlines()
+    outcomes = [line for line in events if '"outcome"' in line]
+    assert [json.loads(line)["root"] for line in outcomes] == ["a", "b", "c"]
 
 
 def test_json_of_several_roots_names_no_root_where_all_are_meant(place: Place, run: Run) -> None:

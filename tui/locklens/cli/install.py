@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ from locklens.text import counted, page, shell_words, visible
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from locklens.cli.options import OptionGroup, Parser
     from locklens.cli.progress import InstallProgress, JsonProgress
@@ -267,9 +268,14 @@ def _apply(
     statuses = []
     has_changes = False
     unchecked = []
-    for (root, outcome), events in zip(plan.results.items(), turns, strict=True):
+    ordered = list(zip(plan.results.items(), turns, strict=True))
+    is_summed = options.check and not (options.json or options.dry_run) and len(ordered) > 1
+    if is_summed:  # The last lines are what a reader sees first.
+        ordered.sort(key=lambda turn: _check_result(turn[0][1]) is not _CheckResult.UNCHANGED)
+    for (root, outcome), events in ordered:
         progress.begin(root or ".")
         is_left = isinstance(outcome, LockLensError) or outcome.has_failed or (refusal and outcome.would_change)
+        is_left = is_left or (is_summed and _check_result(outcome) is _CheckResult.UNCHANGED)
         for event in events:
             if not (is_left and isinstance(event, HashesObtained)):  # None is tracked in a file that stays as it was.
                 progress.take(event)
@@ -289,6 +295,8 @@ def _apply(
             if options.check and not outcome.has_failed:
                 status = FINDINGS if outcome.would_change else UNUSABLE if outcome.is_unchecked else DONE
             statuses.append(status)
+    if is_summed:
+        put(page(_summary(plan.results)))
     if options.dry_run and not options.json:
         tell(dry_run_words(plan.proposal.top if has_changes else None))
     if options.check and not options.json and has_changes:
@@ -370,6 +378,35 @@ def _check_words(outcome: RootResult) -> str:
     is_of_form = not outcome.was_absent and outcome.difference is Difference.NONE
     change = f"would change{', but no version or hash' if is_of_form else ''}"
     return f"{visible(outcome.lock_file)}: {change if outcome.would_change else outcome.checked}\n"
+
+
+class _CheckResult(StrEnum):
+    """The result of `lock --check` for a root; the serious ones last."""
+
+    UNCHANGED = "unchanged"
+    UNCHECKED = "not checked"
+    CHANGE = "would change"
+    FAILED = "failed"
+
+
+def _check_result(outcome: RootResult | LockLensError) -> _CheckResult:
+    if isinstance(outcome, LockLensError) or outcome.has_failed:
+        return _CheckResult.FAILED
+    if outcome.would_change:
+        return _CheckResult.CHANGE
+    return _CheckResult.UNCHECKED if outcome.is_unchecked else _CheckResult.UNCHANGED
+
+
+def _summary(results: Mapping[str, RootResult | LockLensError]) -> Iterator[str]:
+    """Yield the roots that need a look, by their results, and the number of each result."""
+    found: dict[_CheckResult, list[str]] = {result: [] for result in _CheckResult}
+    for root, outcome in results.items():
+        found[_check_result(outcome)].append(visible(root or "."))
+    for result, roots in found.items():
+        if roots and result is not _CheckResult.UNCHANGED:
+            yield f"{result}: {', '.join(roots)}"
+    numbers = ", ".join(f"{len(roots)} {result}" for result, roots in found.items() if roots)
+    yield f"{counted(len(results), 'root')}: {numbers}"
 
 
 _OCI = "oci://"
