@@ -243,26 +243,77 @@ def test_every_report_says_that_the_change_modifies_its_policy(
     assert (status, "LK028" in told, "locklens.toml" in told) == (1, True, True)
 
 
+FIRST = (
+    "Review the policy as a change of its own, and merge it first: where a check is required, an owner merges it over"
+)
+OWNERS, OUT_OF_DATE = "where code owners guard the file", "or compare since the common ancestor (--merge-base)."
+AT_ONCE, INFO = (
+    f'or the base says accept_from = "head", {OWNERS}',
+    f'or the base has LK028 = "info" below [severity], {OWNERS}',
+)
+
+
 @pytest.mark.parametrize(
-    ("policy", "sides", "words"),
+    ("base", "policy", "sides", "words"),
     [
-        ("cooldown = 3\n", ("main", "--merge-base"), "Review the policy as a change of its own, and merge it first:"),
-        ("cooldown = 3\n", ("main",), "or compare since the common ancestor (--merge-base)."),
-        ("cooldown = 'x'\n", ("main",), "Correct it. Review the policy as a change of its own, and merge it first:"),
+        ("cooldown = 7\n", "cooldown = 3\n", ("main", "--merge-base"), f"{FIRST} the failed one, {INFO}."),
+        ("cooldown = 7\n", "cooldown = 3\n", ("main",), f"{FIRST} the failed one, {INFO}; {OUT_OF_DATE}"),
+        ("cooldown = 7\n", "cooldown = 7\n", ("main", "--merge-base"), f"{FIRST} the failed one, {AT_ONCE}."),
+        ("cooldown = 7\n", "cooldown = 7\n", ("main",), f"{FIRST} the failed one, {AT_ONCE}; {OUT_OF_DATE}"),
+        ("accept_from = 'head'\n", "cooldown = 3\n", ("main", "--merge-base"), f"{FIRST} the failed one, {INFO}."),
+        ("cooldown = 7\n", "cooldown = 'x'\n", ("main",), f"Correct it. {FIRST} the failed one."),
+        ("", "cooldown = 3\n", ("main",), f"{FIRST} the failed one."),
     ],
 )
 def test_what_to_do_about_a_policy_fits_how_it_differs(
-    repository: Repository, capsys: pytest.CaptureFixture[str], policy: str, sides: tuple[str, ...], words: str
+    repository: Repository,
+    capsys: pytest.CaptureFixture[str],
+    base: str,
+    policy: str,
+    sides: tuple[str, ...],
+    words: str,
 ) -> None:
-    repository.commit_to_main("# ours\ncooldown = 7\n" + pinning("A" * 40))
-    git(repository.top, "rebase", "-q", "main")
+    if base:
+        repository.commit_to_main(f"# ours\n{base}{pinning('A' * 40)}")
+        git(repository.top, "rebase", "-q", "main")
     repository.commit(policy="# ours\n" + policy + pinning("B" * 40))
     capsys.readouterr()
     main(["review", *sides, "--format", "text", "--no-cache", "--fail-on", "warn"], lambda *_: 0)
-    told = " ".join(capsys.readouterr().out.split())
-    assert f"{words} " in told.partition("what to do about LK028 (1 finding): ")[2]
+    told = " ".join(capsys.readouterr().out.split()).partition("what to do about LK028 (1 finding): ")[2]
+    first, _, last = words.partition("; ")
+    assert told.startswith(first)
+    assert (last or first) in told
     assert ("ancestor" in told) == ("ancestor" in words)
+
+
+def test_a_policy_is_named_by_its_first_line_that_differs_and_by_what_that_does(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit_to_main("# ours\ncooldown = 7\n" + pinning("A" * 40))
+    git(repository.top, "rebase", "-q", "main")
+    repository.commit(policy="# ours\ncooldown = 3\n" + pinning("B" * 40))
     assert findings(repository.review()[1])["LK028"]["line"] == 2, "of what is named first"
+    guarded = "accept_from = 'head'\n"
+    repository.commit_to_main(guarded)
+    for policy, title in (
+        (guarded + pinning("B" * 40), "The change accepts findings or pins keys, as the base permits"),
+        (f"# theirs\n{guarded}", "The policy differs in comments or layout alone"),
+    ):
+        repository.commit(policy=policy)
+        capsys.readouterr()
+        main(["review", "main", "--format", "markdown", "--no-cache"], lambda *_: 0)
+        assert f"**LK028 info** {title}: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("severity", "status"), [("warn", 1), ("info", 0)])
+def test_a_base_may_say_that_an_edit_of_the_policy_is_information(
+    repository: Repository, severity: str, status: int
+) -> None:
+    base = f"fail_on = 'warn'\n[severity]\nLK028 = '{severity}'\n"
+    repository.commit_to_main(base)
+    git(repository.top, "rebase", "-q", "main")
+    repository.commit(policy=f"cooldown = 3\n{base}")
+    assert repository.review()[0] == status
 
 
 LOOSE = {

@@ -324,6 +324,7 @@ class PolicyChange(Struct, frozen=True):
         differences: The values that differ, each with the old and the new one, in words.
         problem: The reason why the head's file cannot be read; "" if it can.
         is_unpermitted: True if the difference may change a verdict in a way that the base does not permit.
+        is_of_decisions: True if it edits acceptances and pins alone, which the base may permit.
         is_since_fork: True if it is that since the common ancestor, so that the base did not make it.
         line: The first line that differs in the head's file; None if there is none.
         content: A digest of the head's file.
@@ -336,6 +337,7 @@ class PolicyChange(Struct, frozen=True):
     is_removed: bool = False
     problem: str = ""
     is_unpermitted: bool = True
+    is_of_decisions: bool = False
     is_since_fork: bool = False
     line: int | None = None
     content: str = ""
@@ -391,9 +393,9 @@ def proposed(base: Policy, head: Policy) -> Policy:
     return Policy(**found)
 
 
-def is_permitted(base: Policy, keys: tuple[str, ...]) -> bool:
-    """True if the base lets the head set these keys for itself."""
-    return base.accept_from is AcceptFrom.HEAD and set(keys) <= set(_FROM_HEAD)
+def are_decisions(keys: Iterable[str]) -> bool:
+    """True if these keys are those that a head may set for itself, if the base permits that."""
+    return set(keys) <= set(_FROM_HEAD)
 
 
 def with_proposed(base: Policy, more: Policy) -> Policy:

@@ -20,13 +20,13 @@ from msgspec.structs import replace
 
 from locklens.addresses import Platform, ProviderAddress
 from locklens.errors import ConfigurationError, RepositoryError
-from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Acceptance, InstallPath, Pin, Policy, parse
+from locklens.policy import MAX_POLICY_BYTES, POLICY_FILE, Acceptance, AcceptFrom, InstallPath, Pin, Policy, parse
 from locklens.policy.model import (
     LocalPath,
     PolicyChange,
+    are_decisions,
     differing_keys,
     in_force,
-    is_permitted,
     own_keys,
     proposed,
     with_proposed,
@@ -99,7 +99,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     keys = own_keys(base, head, fork) if not problem else ()
     if differing and not keys:
         return _in_force(base, origin)
-    permits = is_permitted(base, keys) and not problem
+    permits = base.accept_from is AcceptFrom.HEAD and are_decisions(keys) and not problem
     notes = [_ignored(other, data, comparison.head.in_words, side.name)] if not permits else []
     more = proposed(base, proposed(fork if comparison.tip is not None else _at_fork_point(comparison, base), head))
     policy = with_proposed(base, more)
@@ -113,6 +113,7 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
         is_removed=other is None,
         problem=problem,
         is_unpermitted=bool(problem or keys) and not permits,
+        is_of_decisions=are_decisions(keys),
         is_since_fork=comparison.tip is not None,
         line=min(
             [*(one.line for one in more.accept), *(pin.line for pin in more.trust), *_added_lines(forked, other)],

@@ -122,7 +122,14 @@ _LENT = RuleWording(
 
 _POLICY_FIRST = (
     "Review the policy as a change of its own, and merge it first: where a check is required, an owner merges it over "
-    'the failed one, or the base says accept_from = "head"'
+    "the failed one"
+)
+_BY_OWNERS = ', or the base has LK028 = "info" below [severity], where code owners guard the file'
+_FROM_HEAD = ', or the base says accept_from = "head", where code owners guard the file'
+_POLICY_EDITED = "The change edits the policy; the base's judges it"
+_OUT_OF_DATE = (
+    "; where the base alone changed it, bring the branch up to date, or compare since the common ancestor "
+    "(--merge-base)"
 )
 
 _ALL = (
@@ -638,16 +645,22 @@ _ALL = (
         ENTRY,
         "The policy differs from the base's, which judges the change",
         "locklens.toml differs between the two sides. The policy of the base judges; what only the change accepts or "
-        'pins is listed as proposed, and counts where the base has accept_from = "head": the severity is then info, '
-        "as for comments and layout.",
+        'pins is listed as proposed, and counts where the base has accept_from = "head": the severity is then info '
+        "where nothing else is edited, as for comments and layout.",
         "The base judges, so that a change cannot bring its own rules: it could accept its own findings, widen the "
         "allow list, or have a host of its choice asked.",
         "Read the diff of locklens.toml.",
-        f"{_POLICY_FIRST}; where the base alone changed it, bring the branch up to date, or compare since the common "
-        "ancestor (--merge-base).",
+        f"{_POLICY_FIRST}{_BY_OWNERS}{_OUT_OF_DATE}.",
         cases={
             "no base": RuleWording("The base has no policy: that of the change does not judge it", f"{_POLICY_FIRST}."),
-            "since fork": RuleWording("The change edits the policy; the base's judges it", f"{_POLICY_FIRST}."),
+            "since fork": RuleWording(_POLICY_EDITED, f"{_POLICY_FIRST}{_BY_OWNERS}."),
+            "decisions": RuleWording(_POLICY_EDITED, f"{_POLICY_FIRST}{_FROM_HEAD}{_OUT_OF_DATE}."),
+            "decisions since fork": RuleWording(_POLICY_EDITED, f"{_POLICY_FIRST}{_FROM_HEAD}."),
+            "counts": RuleWording(
+                "The change accepts findings or pins keys, as the base permits",
+                "Read the reasons: what is added counts at once.",
+            ),
+            "layout": RuleWording("The policy differs in comments or layout alone", "Nothing to do."),
             "unreadable": RuleWording("The policy of the change cannot be read", f"Correct it. {_POLICY_FIRST}."),
         },
     ),

@@ -243,15 +243,22 @@ def own_policy(change: PolicyChange) -> Iterator[Verdict]:
         named = "; ".join(change.differences[:_DIFFERENCES_NAMED]) or "in comments or layout alone"
         words = f"{POLICY_FILE} {what}, and {judge}: {named}{f'; and {more} more' if more > 0 else ''}"
     severity = None if change.is_unpermitted else Severity.INFO
-    case = SINCE_FORK if change.is_since_fork else ""
-    case = UNREADABLE if change.problem else case if change.has_base else NO_BASE
-    yield Verdict(words, change.line, POLICY_FILE, severity=severity, content=change.content, case=case)
+    yield Verdict(words, change.line, POLICY_FILE, severity=severity, content=change.content, case=_case_of(change))
+
+
+def _case_of(change: PolicyChange) -> str:
+    """Return the case of LK028: how the policy differs, since what to do about it depends on that."""
+    if change.problem:
+        return "unreadable"
+    if not change.has_base:
+        return "no base"
+    if not change.is_unpermitted:
+        return "counts" if change.differences else "layout"
+    what = "decisions" if change.is_of_decisions else ""
+    return f"{what} since fork".strip() if change.is_since_fork else what
 
 
 _DIFFERENCES_NAMED = 8
-
-NO_BASE, SINCE_FORK, UNREADABLE = "no base", "since fork", "unreadable"
-"""The cases of a policy: the base has none, the base did not change it, and the head's cannot be read."""
 
 WORKING_DATA = "working data"
 """The case of files of a data folder that are no packages."""
