@@ -10,6 +10,7 @@ from locklens.dialect import TERRAFORM
 from locklens.policy import Acceptance
 from locklens.project.configuration import Configuration, StateReading
 from locklens.review import HashFact, Proof
+from locklens.review.context import RootContext
 from locklens.review.findings import Accepted, Finding, Severity
 from locklens.review.model import Change, ChangeKind, Evidence, HostState, LockStatus, Review
 from locklens.review.rules.catalogue import RULES, wording_of
@@ -325,6 +326,12 @@ def test_what_of_a_configuration_was_not_read_is_named(samples: Samples) -> None
     assert "CONFIGURATION  all but the state, 1 file read" in shown
     assert 'not read: the state is in the "s3" backend (live/versions.tf:7)' in shown
     assert configuration_read(review) == "1 of 1 root, 1 without the state"
+
+
+def test_a_root_says_that_others_call_it_as_a_module(samples: Samples) -> None:
+    root = samples.root("modules/a", [samples.change()], status=LockStatus.ADDED)
+    review = samples.review(replace(root, context=RootContext(callers=3)))
+    assert "CALLED BY      3 roots, as a module" in texts(detail_lines(outline(review, Grouping.ROOT)[0], review))
 
 
 def test_a_root_that_was_removed_lacks_no_configuration(samples: Samples) -> None:

@@ -54,6 +54,7 @@ class RootPair(Struct, frozen=True):
         unlocked: Set for a root without a lock file on either side, if a configuration file of it changed, or if the
             user named it.
         states: Files that the change adds or modifies and that may be a state, of whichever root.
+        callers: The number of other roots that call the folder as a module, if the lock file was added.
     """
 
     path: str
@@ -70,6 +71,7 @@ class RootPair(Struct, frozen=True):
     spellings: Mapping[str, str] = {}
     equals_before: int = 0
     unlike_before: tuple[str, ...] = ()
+    callers: int = 0
 
 
 class FolderFiles(Struct, frozen=True):

@@ -101,6 +101,7 @@ def find_roots(
     configured = touched_roots.with_changed_configuration(calls, touched, {*folders, *unlocked}, states)
     left = {folder for folder in folders if folder in gone}
     modules = touched_roots.called_modules(base_tree, head_tree, left, old.keys() & new.keys()) if left else set()
+    callers = calls.callers([one for one in folders if one in new and one not in old and one not in moved], new)
     # The review of the roots reads these anyway.
     prefetch_listed(base_tree, (path for path in old.values() if path in touched))
     prefetch_listed(head_tree, (path for path in new.values() if path in touched))
@@ -125,6 +126,7 @@ def find_roots(
                 has_packages=not all(map(working_data, there.get(folder, ()))),
                 unlocked=evidence,
                 states=tuple(sorted(states)) if folder in configured else (),
+                callers=callers.get(folder, 0),
                 spellings=spelt.get(folder, {}),
             )
         )

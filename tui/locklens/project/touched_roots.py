@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -269,6 +270,15 @@ class LocalCalls:
         """Return the folders that roots may call, directly or through other local modules."""
         self.prefetch(roots)
         return {folder for root in roots for folder in self.reached(root)}
+
+    def callers(self, folders: Collection[str], roots: Collection[str]) -> Counter[str]:
+        """Return the number of other roots that may call each of some folders, directly or through local modules."""
+        found: Counter[str] = Counter()
+        if folders:
+            self.prefetch(roots)
+            for root in roots:
+                found.update({*self.reached(root)}.intersection(folders) - {root})
+        return found
 
 
 def _written_calls(tree: Tree, folder: str) -> tuple[frozenset[str], bool]:

@@ -143,6 +143,7 @@ class RootContext(Struct, frozen=True):
         has_packages: True if there are such files in the repository, of the change or not.
         unlocked: Set for a root without a lock file in the repository on either side, or whose file git ignores now.
         is_survey: True if the subject is all that is locked, so that unchanged providers are judged like changed ones.
+        callers: The number of other roots that call the folder as a module, if the lock file was added.
     """
 
     policy: Policy = Policy()
@@ -161,3 +162,4 @@ class RootContext(Struct, frozen=True):
     spellings: Mapping[str, str] = {}
     equals_before: int = 0
     unlike_before: tuple[str, ...] = ()
+    callers: int = 0

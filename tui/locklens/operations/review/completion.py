@@ -278,7 +278,8 @@ class _Completion:
         self._flush()
         roots = tuple(self._roots[root.lock_file] for root in self._review.roots)
         found = replace(self._review, roots=roots)
-        limits = (*found.limits, *_generated_notes(roots), *_unread_notes(roots), *_undated_notes(found))
+        notes = (*_generated_notes(roots), *_module_notes(roots), *_unread_notes(roots), *_undated_notes(found))
+        limits = (*found.limits, *notes)
         return replace(found, limits=limits)
 
 
@@ -360,6 +361,18 @@ def worst_first(root: RootReview) -> RootReview:
 
 def _by_address(root: RootReview) -> dict[ProviderAddress, Change]:
     return {change.address: change for change in root.changes}
+
+
+def _module_notes(roots: Iterable[RootReview]) -> Iterator[str]:
+    """Yield one sentence on all lock files that were added in folders that roots call as modules."""
+    called = [
+        f"{root.path or '.'} (called by {counted(root.context.callers, 'root')})"
+        for root in roots
+        if root.context.callers and not root.context.is_survey
+    ]
+    if called:
+        where = "counts only where a tool runs in that folder, not for the roots that call it"
+        yield f"the lock file of a folder that is called as a module {where}: {listing(called)}"
 
 
 _FILES_NOTED = 5

@@ -295,6 +295,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             is_generation_noted=not setting.is_survey,
             equals_before=pair.equals_before,
             unlike_before=pair.unlike_before,
+            callers=pair.callers,
         ),
     )
     is_whole = old.is_valid and new.is_valid and old.exists and new.exists

@@ -375,6 +375,11 @@ def root_lines(node: Node, *, in_full: bool, is_asking: bool) -> Iterator[Line]:
     )
     if root.renamed_from is not None:
         yield _root_fact("MOVED FROM", folder_before(root))
+    if root.context.callers:
+        roots = counted(root.context.callers, "root")
+        yield _root_fact(
+            "CALLED BY", f"{roots}, as a module: the lock file counts only where a tool runs in this folder"
+        )
     yield _root_fact("TOOL", root.tool.product)
     if root.is_removed:
         yield _root_fact("CONFIGURATION", "none: this is no root any more")
