@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from kit.git import git
+from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress
 from locklens.dialect import OPENTOFU, TERRAFORM
@@ -28,8 +29,8 @@ def address(name: str) -> ProviderAddress:
     return ProviderAddress(TERRAFORM.default_host, "hashicorp", name)
 
 
-def entry(name: str, version: str = "1.0.0", constraints: str = "") -> LockEntry:
-    return LockEntry(address(name), Version.parse(version), constraints, (ZH,), 0)
+def entry(name: str, version: str = "1.0.0", constraints: str = "", host: str = TERRAFORM.default_host) -> LockEntry:
+    return LockEntry(replace(address(name), host=host), Version.parse(version), constraints, (ZH,), 0)
 
 
 def lock(*entries: LockEntry) -> bytes:
@@ -423,6 +424,41 @@ def test_restore_removes_what_was_not_locked_then(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws"), entry("random")))
     apply(restore(Scope(top), ["random"]).proposal)
     assert lock_of(top) == lock(entry("aws"))
+
+
+@pytest.mark.parametrize("named", ["aws", "registry.terraform.io/hashicorp/aws", "registry.opentofu.org/hashicorp/aws"])
+def test_restore_of_a_provider_that_moved_since_is_that_of_the_revision(top: Path, named: str) -> None:
+    aws, tls = (entry(name, "2.0.0", host=OPENTOFU.default_host) for name in ("aws", "tls"))
+    (top / ".terraform.lock.hcl").write_bytes(render([aws, tls], OPENTOFU))
+    plan = restore(Scope(top), [named])
+    words = f"{address('aws')} 2.0.0 -> 1.0.0 (downgrade) and is locked from registry.terraform.io"
+    assert plan.proposal.words == (f".: {words} instead of registry.opentofu.org",)
+    assert [(one.kind, one.moved_from) for one in plan.changes] == [("move", aws.address)]
+    (warning,) = plan.remarks
+    assert (warning.address, warning.detail) == ("hashicorp/aws", "required at main.tf:3, and not locked any more")
+    apply(plan.proposal)
+    assert lock_of(top) == render([tls, entry("aws")], OPENTOFU)
+    whole = restore(Scope(top), ["aws", "tls", "null"])
+    assert said(whole) == (["already as in HEAD:.terraform.lock.hcl"], []), "by the rules of Terraform again"
+    apply(whole.proposal)
+    assert lock_of(top) == lock(entry("aws"), entry("tls"), entry("null"))
+
+
+def test_restore_back_to_the_registry_of_opentofu(top: Path) -> None:
+    aws = entry("aws", "2.0.0", host=OPENTOFU.default_host)
+    (top / ".terraform.lock.hcl").write_bytes(render([aws], OPENTOFU))
+    git(top, "commit", "-qam", "OpenTofu")
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws"), entry("tls")))
+    apply(restore(Scope(top), ["aws", "tls"]).proposal)
+    assert lock_of(top) == render([aws], OPENTOFU)
+
+
+def test_restore_warns_of_a_required_provider_that_it_leaves_unlocked(top: Path) -> None:
+    (top / "main.tf").write_bytes(requiring("aws", "random", "tls"))
+    (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws"), entry("random")))
+    (warning,) = restore(Scope(top), ["random"]).remarks
+    assert (warning.address, warning.detail) == ("hashicorp/random", "required at main.tf:4, and not locked any more")
+    assert warning.hint == "locklens lock locks what is required"
 
 
 def test_restore_says_where_the_configuration_wants_another(top: Path) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.hashes import hashes_of_zips, packages_of
 from locklens.lockfile import LockFile, entry_contents
+from locklens.lockfile.moves import moves_among
 from locklens.review import HashFact
 from locklens.review.model import Bump, Change, ChangeKind
 from locklens.text import ID_DIGITS, identity_of
@@ -69,19 +69,9 @@ class Comparer:
 
     def _with_moves(self, changes: list[Change]) -> list[Change]:
         """Join a removed and an added address of one type if the provider moved to another host or namespace."""
-        removed = {change.address: change for change in changes if change.kind is ChangeKind.REMOVED}
-        added = [change for change in changes if change.kind is ChangeKind.NEW_PROVIDER]
-        removed_of, added_of = _by_type(removed.values()), _by_type(added)
-        moved: dict[ProviderAddress, EntryPair] = {}
-        for new in added:
-            kind = new.address.type
-            before = _predecessor(new.address)
-            origin = removed.get(before) if before is not None else None
-            if origin is None and len(added_of[kind]) == 1:
-                candidates = [old for old in removed_of.get(kind, ()) if _has_version_of(old, new)]
-                origin = candidates[0] if len(candidates) == 1 else None
-            if origin is not None:
-                moved[origin.address] = new.address, origin.old, new.new
+        gone = {change.address: change.old for change in changes if change.old is not None and change.new is None}
+        added = {change.address: change.new for change in changes if change.new is not None and change.old is None}
+        moved = {old: (new, gone[old], added[new]) for old, new in moves_among(gone, added).items()}
         successors = {address for address, _, _ in moved.values()}
         rest = [change for change in changes if change.address not in moved and change.address not in successors]
         for (address, pair), change in zip(moved.items(), self._compared(list(moved.values())), strict=True):
@@ -217,21 +207,3 @@ def bump_of(old: Version, new: Version) -> Bump | None:
     if old.prerelease != new.prerelease:
         return Bump.PRERELEASE
     return Bump.METADATA if old.metadata != new.metadata else None
-
-
-def _by_type(changes: Iterable[Change]) -> dict[str, list[Change]]:
-    found: dict[str, list[Change]] = {}
-    for change in changes:
-        found.setdefault(change.address.type, []).append(change)
-    return found
-
-
-def _has_version_of(removed: Change, added: Change) -> bool:
-    assert removed.old is not None
-    assert added.new is not None
-    return removed.old.version == added.new.version
-
-
-def _predecessor(new: ProviderAddress) -> ProviderAddress | None:
-    """Return the address on Terraform's registry that an address on OpenTofu's continues; None for other hosts."""
-    return replace(new, host=TERRAFORM.default_host) if new.host == OPENTOFU.default_host else None

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.dialect import twin_of
 from locklens.errors import ConfigurationError
+from locklens.lockfile.moves import moves_between
 from locklens.lockfile.parse import parse
 from locklens.lockfile.render import deviations, render
 from locklens.operations.plan import Plan, Scope, command_line, joined_plans, shown_revision
@@ -194,6 +196,7 @@ def restore(
 ) -> Plan:
     """Plan to restore entries from the lock file of a revision; entries that the revision lacks are removed.
 
+    A provider that moved to another registry since is restored as the one that the revision has.
     It is the one that a review of the work tree compares with, for a root that was moved since, that of its old folder;
     where it is not known which of several that was, nothing is restored. `REV:PATH` names the lock file, for one root.
     A missing lock file is created with these entries. Where no entry differs from the revision's any more, the whole
@@ -223,7 +226,10 @@ def restore(
         replace(root, others=frozenset(locks[root.path].by_address) if root.path in locks else frozenset())
         for root in draft.roots
     ]
-    selected = selected_by_root(providers, roots)
+    typed = selected_by_root(providers, roots)
+    selected = {
+        root.path: _paired(typed[root.path], locks[root.path], root.lock) for root in roots if root.path in locks
+    }
     moved = [root for root in roots if before.get(root.path, root.lock.path) != root.lock.path]
     for root in roots:
         on_root(root.path)
@@ -253,7 +259,8 @@ def restore(
                 draft.note(root.path, f"{visible(revision)} has its lock file {place}from where the root was moved")
             _restore_root(draft, root, lock, selected[root.path], partial(index.as_checked_out, commit, path))
     sound = [root for root in roots if not draft.has_failed(root.path)]
-    warn_of_staged(draft, {root.lock.path: selected[root.path] for root in sound if selected[root.path]})
+    chosen = {root.lock.path: selected[root.path] for root in sound if selected.get(root.path)}
+    warn_of_staged(draft, {path: {*pairs, *pairs.values()} for path, pairs in chosen.items()})
     arguments = [*providers, *(["--from", revision] if revision != "HEAD" else [])]
     return replace(draft.plan(command_line("restore", draft.planned(where), arguments)), restored_from=revision)
 
@@ -271,24 +278,39 @@ def _named_folder(draft: ScopedPlanBuilder, path: str | None, revision: str) -> 
 _WHOLE = "fix the file first, or name every provider of the revision's file, which is restored as a whole then"
 
 
-def _is_replaceable(now: LockFile, then: LockFile, selected: frozenset[ProviderAddress]) -> bool:
+_Selected = dict["ProviderAddress", "ProviderAddress"]
+"""The providers to restore by their address in the revision: the address now, another one of those that moved since."""
+
+
+def _paired(named: frozenset[ProviderAddress], then: LockFile, now: LockFile) -> _Selected:
+    """Return the named providers; whichever address of one that moved was named, it is that one.
+
+    One that is locked neither then nor now may be locked as that of the other tool's registry.
+    """
+    moved = moves_between(then, now)
+    origins = {new: old for old, new in moved.items()}
+    for address in named - then.by_address.keys() - now.by_address.keys():
+        twin = twin_of(address)
+        if twin is not None and twin in then.by_address:
+            origins[address] = twin
+    addresses = sorted(origins.get(address, address) for address in named)
+    return {address: moved.get(address, address) for address in addresses}
+
+
+def _is_replaceable(now: LockFile, then: LockFile, selected: _Selected) -> bool:
     """True for a file that cannot be parsed, where every entry of the revision is restored: that is the whole file."""
-    return bool(now.problems and now.data) and now.conflict is None and selected >= then.by_address.keys()
+    return bool(now.problems and now.data) and now.conflict is None and selected.keys() >= then.by_address.keys()
 
 
 def _restore_root(
-    draft: ScopedPlanBuilder,
-    root: Root,
-    lock: LockFile,
-    selected: frozenset[ProviderAddress],
-    checked_out: Callable[[], bytes],
+    draft: ScopedPlanBuilder, root: Root, lock: LockFile, selected: _Selected, checked_out: Callable[[], bytes]
 ) -> None:
     entries: dict[ProviderAddress, LockEntry | None] = {}
     now, then = root.lock.by_address, lock.by_address
     problems, data = root.lock.problems, root.lock.data
-    for address in sorted(selected):
+    for address, current in selected.items():
         name, entry = root.name_of(address), then.get(address)
-        if address not in now and entry is None:
+        if current not in now and entry is None:
             words = f"{name} is locked neither now nor in {lock.path}"
             draft.fail(root.path, ConfigurationError(words, path=root.lock.path), address=name)
         elif address in now and entry is not None and now[address].written == entry.written:
@@ -300,9 +322,11 @@ def _restore_root(
             if entry is not None and root.configuration.of(address) and not constraints.admits(entry.version):
                 words = f"{entry.version} does not satisfy {constraints}"
                 draft.note(root.path, words, address=name)
+    moved = {address: current for address, current in selected.items() if current != address}
     if not problems:
-        put_entries(draft, root, entries)
-    left = {address: entry.written for address, entry in {**now, **entries}.items() if entry is not None}
+        put_entries(draft, root, entries, moved=moved)
+    after = {**now, **dict.fromkeys(moved.values()), **entries}
+    left = {address: entry.written for address, entry in after.items() if entry is not None}
     if left == {address: entry.written for address, entry in then.items()}:
         # The header, which names the tool, and comments come back with the last entry.
         whole = checked_out()
@@ -314,3 +338,15 @@ def _restore_root(
         elif not entries and whole != data:
             line = f"{name}: lines outside of the entries are restored"
             draft.describe(line, dry_run=line.replace("are", "would be"))
+    if now.keys() - left.keys():
+        _warn_of_unlocked(draft, root)
+
+
+def _warn_of_unlocked(draft: ScopedPlanBuilder, before: Root) -> None:
+    """Warn of required providers of a root that the plan leaves unlocked, and that were locked before."""
+    after = draft.root(before.path)  # by the rules of the tool that the restored file names
+    unlocked, already = (one.configuration.required() - one.lock.by_address.keys() for one in (after, before))
+    for address in sorted(unlocked - already):
+        first = after.configuration.of(address)[0]
+        words = f"required at {first.file}:{first.line}, and not locked any more"
+        draft.warn(before.path, words, address=after.name_of(address), hint="locklens lock locks what is required")

@@ -108,8 +108,7 @@ def restorable(node: Node | None) -> dict[str, list[str]]:
         change, within = subject.change, subject.root
         if change.kind is ChangeKind.UNCHANGED or within.path in names or _no_restoring(within):
             continue
-        moved = [change.moved_from.short(within.tool.default_host)] if change.moved_from is not None else []
-        of_changes.setdefault(within.path, []).extend([provider_name(subject), *moved])
+        of_changes.setdefault(within.path, []).append(provider_name(subject))
     names |= of_changes
     if root is not None and not names and _is_restorable_whole(root):
         names[root.path] = _all_locked(root)
