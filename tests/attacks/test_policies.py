@@ -347,6 +347,34 @@ def test_each_value_that_differs_is_named_as_both_sides_have_it(repository: Repo
     assert findings(repository.review()[1])["LK028"]["message"] == lead + values
 
 
+def test_of_lists_the_entries_that_are_added_and_removed_are_named(repository: Repository) -> None:
+    """What was equal on both sides was long enough to cut off what a change allows and pins."""
+    keys, allow = [letter * 40 for letter in "ABC"], [f"'namespace-{number}/*'" for number in range(9)]
+
+    def policy(allowed: list[str], pinned: list[str], more: str = "") -> str:
+        pins = ", ".join(f"'{key}'" for key in pinned)
+        return f"allow = [{', '.join(allowed)}]\n[trust.acme]\nkeys = [{pins}]\n{more}"
+
+    def differences() -> str:
+        message: str = findings(repository.review()[1])["LK028"]["message"]
+        return message.partition(" applies: ")[2]
+
+    repository.commit_to_main(policy(allow, keys[:2]))
+    git(repository.top, "rebase", "-q", "main")
+    repository.commit_to_main(policy([*allow, "'theirs/*'"], keys[:2]))
+    repository.commit(policy=policy([*allow[1:], "'multi/*'"], keys[1:]))
+    pinned = f'trust.acme: + "{keys[2]}", - "{keys[0]}"'
+    assert differences() == f'allow: + "multi/*", - "namespace-0/*"; {pinned}'
+    repository.commit(policy=policy([*allow[1:], allow[0]], keys, "[trust.other]\nkeys = ['" + "D" * 40 + "']\n"))
+    pinned = f'trust.acme: + "{keys[2]}"; trust.other absent -> "{"D" * 40}"'
+    assert differences() == f"allow: in another order; {pinned}"
+    severities = "".join(f"LK0{number} = 'off'\n" for number in range(11, 23))
+    repository.commit(policy=f"[severity]\n{severities}")
+    told = differences()
+    assert f'trust.acme "{keys[0]}, {keys[1]}" -> absent' in told, "no other edit hides that a pin is removed"
+    assert told.count(' -> "off"') == 12
+
+
 def test_the_same_edit_on_both_branches_is_no_change_of_the_head(repository: Repository) -> None:
     first = "[platforms]\nlinux_amd64 = 'CI'\n"
     repository.commit_to_main(f"fail_on = 'warn'\n{first}")

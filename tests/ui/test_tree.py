@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from locklens.lines import FilePlace
 from locklens.review.findings import Accepted, Severity
-from locklens.review.model import ChangeKind, Evidence, LockStatus, LookupAnswer
+from locklens.review.model import ChangeKind, Evidence, LockStatus, LookupAnswer, SideName
 from locklens.review.reports import markdown, text
 from locklens.ui.phrases import reviewed_words
 from locklens.ui.review.actions import node_place
@@ -170,7 +170,12 @@ def test_a_finding_about_the_policy_has_a_row_in_every_grouping(samples: Samples
         assert "locklens.toml differs" in "\n".join(line.text for line in detail_lines(node, review))
         assert detail_lines(section, review)
         assert row_diff_lines(node) == ()
-        assert no_diff_words(node) == "diff: the finding is about locklens.toml, not a lock file; e opens it"
+        assert no_diff_words(node, review) == "diff: the finding is about locklens.toml, not a lock file; e opens it"
+        of_revisions = replace(
+            review, base=SideName("git", "main...pr", "a" * 40), head=SideName("git", "pr", "b" * 40)
+        )
+        shown = f"no lock file: git diff {'a' * 12} {'b' * 12} -- locklens.toml shows it"
+        assert no_diff_words(node, of_revisions) == shown, "e looks at the work tree"
         assert not is_reviewed(node, ())
         assert is_reviewed(node, node.mark_ids)
     reviewed = reviewed_words(review, frozenset(node.mark_ids), changes=False)

@@ -33,7 +33,7 @@ from locklens.policy.model import (
 )
 from locklens.review.model import Change, PolicySide
 from locklens.review.rules.catalogue import RULES
-from locklens.text import ID_DIGITS, identity_of, listing, reason_of, shortened
+from locklens.text import ID_DIGITS, counted, identity_of, listing, reason_of, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -279,22 +279,44 @@ def _added_lines(old: bytes | None, new: bytes | None) -> list[int]:
 def _differences(old: Policy, new: Policy, keys: Iterable[str], fork: Policy) -> tuple[str, ...]:
     """Return each value that differs, as both sides have it; the name of a key whose values read the same.
 
-    Values that the new policy has from the fork point are left out.
+    Of lists the entries that are added and removed are named. Values that the new policy has from the fork point are
+    left out, and of acceptances, each of which a note names, those beyond the first few.
     """
-    before, after, forked = ({one.key: one.text for one in _shown(policy)} for policy in (old, new, fork))
+    before, after, forked = ({one.key: one for one in _shown(policy)} for policy in (old, new, fork))
     found: dict[str, list[str]] = {key: [] for key in keys}
     for name in dict.fromkeys((*before, *after)):
         was, now = before.get(name), after.get(name)
-        if now not in (was, forked.get(name)) and (key := name.partition(".")[0]) in found:
-            found[key].append(f"{name} {_value(was)} -> {_value(now)}")
+        is_from_fork = _text(now) in (_text(was), _text(forked.get(name)))
+        if not is_from_fork and (key := name.partition(".")[0]) in found:
+            found[key].append(f"{name}{_step(was, now, forked.get(name))}")
+    if (more := len(found.get("accept", ())) - _ACCEPTANCES_NAMED) > 0:
+        found["accept"][_ACCEPTANCES_NAMED:] = [f"{counted(more, 'more acceptance')}"]
     return tuple(words for key, values in found.items() for words in values or [key])
 
 
-def _value(text: str | None) -> str:
-    return "absent" if text is None else f'"{shortened(text, _LONGEST_VALUE)}"'
-
-
+_ACCEPTANCES_NAMED = 8
 _LONGEST_VALUE = 80
+
+
+def _text(shown: ShownValue | None) -> str | None:
+    return shown.text if shown is not None else None
+
+
+def _step(was: ShownValue | None, now: ShownValue | None, forked: ShownValue | None) -> str:
+    """Return how a value differs: of lists the entries that the new side added and removed, as the rest may be long."""
+    lists = [one.value for one in (was, now, forked) if one is not None and isinstance(one.value, list)]
+    if len(lists) < len((was, now, forked)):
+        return f" {_value(was)} -> {_value(now)}"
+    theirs, ours, before = lists
+    added = [f'+ "{one}"' for one in ours if one not in before and one not in theirs]
+    removed = [f'- "{one}"' for one in before if one not in ours and one in theirs]
+    return f": {', '.join((*added, *removed)) or 'in another order'}"
+
+
+def _value(shown: ShownValue | None) -> str:
+    if shown is None:
+        return "absent"
+    return f'"{shown.text if isinstance(shown.value, list) else shortened(shown.text, _LONGEST_VALUE)}"'
 
 
 def _shown(policy: Policy) -> Iterator[ShownValue]:

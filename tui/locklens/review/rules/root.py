@@ -239,9 +239,7 @@ def own_policy(change: PolicyChange) -> Iterator[Verdict]:
         words = f"{POLICY_FILE} of {head} cannot be read, and {judge}: {change.problem}"
     else:
         what = f"is removed in {head}" if change.is_removed else f"differs in {head}"
-        more = len(change.differences) - _DIFFERENCES_NAMED
-        named = "; ".join(change.differences[:_DIFFERENCES_NAMED]) or "in comments or layout alone"
-        words = f"{POLICY_FILE} {what}, and {judge}: {named}{f'; and {more} more' if more > 0 else ''}"
+        words = f"{POLICY_FILE} {what}, and {judge}: {'; '.join(change.differences) or 'in comments or layout alone'}"
     severity = None if change.is_unpermitted else Severity.INFO
     yield Verdict(words, change.line, POLICY_FILE, severity=severity, content=change.content, case=_case_of(change))
 
@@ -257,8 +255,6 @@ def _case_of(change: PolicyChange) -> str:
     what = "decisions" if change.is_of_decisions else ""
     return f"{what} since fork".strip() if change.is_since_fork else what
 
-
-_DIFFERENCES_NAMED = 8
 
 WORKING_DATA = "working data"
 """The case of files of a data folder that are no packages."""

@@ -539,7 +539,7 @@ class ReviewScreen(RowActionsScreen):
         """Show the diff."""
         lines = row_diff_lines(self.node) if self.node is not None else ()
         if not lines:
-            self.refuse(no_diff_words(self.node))
+            self.refuse(no_diff_words(self.node, self.review))
             return
         self.app.push_screen(TextDialog("Diff of the lock file", lines, closing="d"))
 

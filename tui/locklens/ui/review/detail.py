@@ -498,11 +498,17 @@ def section_lines(node: Node) -> Iterator[Line]:
         )
 
 
-def no_diff_words(node: Node | None) -> str:
+def no_diff_words(node: Node | None, review: Review | None) -> str:
     """The reason why a row has no diff, and what to do instead."""
-    if node is not None and node.finding is not None and node.root is None:
+    if review is None or node is None or node.finding is None or node.root is not None:
+        return "no difference in the lock file here"
+    if review.head.kind == "worktree":
         return f"diff: the finding is about {POLICY_FILE}, not a lock file; e opens it"
-    return "no difference in the lock file here"
+    sides = [(side.revision or "--cached")[:_ID_SHOWN] for side in (review.base, review.head)]
+    return f"no lock file: git diff {' '.join(sides)} -- {POLICY_FILE} shows it"
+
+
+_ID_SHOWN = 12
 
 
 def has_diff(node: Node) -> bool:
