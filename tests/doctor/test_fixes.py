@@ -995,6 +995,25 @@ def test_a_root_of_the_other_tool_is_a_cause_of_its_own(both: Path, doctor: Any)
     assert out.count("WARNING") == 1
 
 
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_source_with_the_host_of_the_registry_that_has_the_provider_ends_the_error_of_the_other_tool(
+    both: Path, doctor: Any, *, is_committed: bool
+) -> None:
+    git(both, "add", "--all")
+    git(both, "commit", "-qm", "roots")
+    file, place = both / "live/a-terraform/main.tf", both / "live/a-terraform/.terraform.lock.hcl"
+    file.write_text(
+        file.read_text("utf-8").replace('"hashicorp/random', f'"{TERRAFORM_HOST}/hashicorp/random'), "utf-8"
+    )
+    place.write_bytes(lock_file(RANDOM, dialect=OPENTOFU))
+    if is_committed:
+        git(both, "commit", "-qam", "of OpenTofu")
+    (both / "run.log").write_text(f"$ tofu -chdir=live/a-terraform init\n{NO_PROVIDER}", "utf-8")
+    document = doctor(both, "run.log")
+    assert document["fixed"] == f"nothing in live/a-terraform requires {OPENTOFU_HOST}/hashicorp/random any more"
+    assert [one["command"] for one in document["remedies"]] == ["tofu -chdir=live/a-terraform init"]
+
+
 def test_the_tool_that_wrote_a_lock_file_refuses_it_where_it_has_more_than_is_required(both: Path, doctor: Any) -> None:
     place = both / "live/opentofu/.terraform.lock.hcl"
     place.write_bytes(lock_file(RANDOM, DEMO))

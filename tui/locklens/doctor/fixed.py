@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.dialect import twin_of
 from locklens.doctor import locked_states
 from locklens.doctor.arrivals import (
     assumed_words,
@@ -78,7 +79,9 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     kind, entry = x.message.kind, x.entry
     is_ended = kind in OF_REQUIREMENTS or (kind == "readonly-changed" and not x.fitting and _is_exact(x))
     if is_ended and entry is None and x.history.was_required:
-        return f"nothing in {x.where} requires {x.name} any more"
+        twin = twin_of(x.address)
+        name = x.address if twin is not None and x.configuration.of(twin) else x.name
+        return f"nothing in {x.where} requires {name} any more"
     is_of_cache = kind == "cached-modified" and x.incident.path is PackagePath.PLUGIN_CACHE  # which all roots share
     if x.fitting and not (x.history.is_written or is_of_cache or kind == "readonly-changed"):
         return _of_any_root(x, causes)  # else, of a root that nobody names, nothing is known to be fixed

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from locklens.operations.doctor.checkout import Checkout
     from locklens.operations.doctor.places import Sources
     from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
+    from locklens.operations.root_modules import Root
 
 
 _MOST_READ = 200
@@ -377,15 +378,18 @@ class Examiner:
         if error.kind not in {*OF_REQUIREMENTS, "readonly-changed"} or address is None:
             return False
         roots = [self._roots.root(path) for path in one.fitting or (one.root.path,)]
-        registries = {address, twin_of(address) or address}  # a short source is of the tool's that runs
-        required = (root.configuration.required() for root in roots if not root.configuration.unknown_reason)
-        if any(root.configuration.unknown_reason for root in roots) or any(registries & one for one in required):
+        if any(root.configuration.unknown_reason or self._requires(root, error, address) for root in roots):
             return False
         name = error.provider or str(address)
         return all(
             self._roots.had_requirement(root.path, error, name) or self._had_source(root.configuration.files, address)
             for root in roots
         )
+
+    def _requires(self, root: Root, error: RecognisedError, address: ProviderAddress) -> bool:
+        """True if a root may require what an error is about: a short source is of the registry of the tool that ran."""
+        own = {address} if self._roots.is_read_as_run(root, error) else {address, twin_of(address)}
+        return bool(own & root.configuration.required())
 
     def _had_call(self, one: DoctorSubject) -> bool:
         """True if a commit has the module's call that an error shows, and no file of the root has it now."""
@@ -397,7 +401,7 @@ class Examiner:
 
     def _had_source(self, files: Iterable[str], address: ProviderAddress) -> bool:
         """True if a commit of some file has a source address."""
-        ends = [f'{start}{address.namespace}/{address.type}"' for start in '"/']
+        ends = [f'{start}{address.namespace}/{address.type}"' for start in ('"', f"{address.host}/")]
         pairs = ((file, end) for file in sorted(files) for end in ends)
         return any(self._history.had_words(file, [end], is_new=False) for file, end in pairs)
 

@@ -137,11 +137,16 @@ class LogRoots(RootStates):
         is_locked = error.kind == "plugin-missing" and address in root.lock.by_address  # it is named as it is locked
         is_of_run = is_locked or root.configuration.of(address)
         if error.kind in {"provider-unknown", "plugin-missing"} and not is_of_run:
-            return twin if root.configuration.of(twin) else address
+            is_by_name = error.kind == "provider-unknown" and self.is_read_as_run(root, error)
+            return twin if root.configuration.of(twin) and not is_by_name else address
         # Terraform, and a run that lacks an entry, do not take the other tool's for their own.
         is_own = self._tool_of(error) is TERRAFORM or error.kind in OF_LACKING
         is_of_twin = address not in root.lock.by_address and twin in root.lock.by_address and not is_own
         return twin if is_of_twin and self.entry(error, root, address) is None else address
+
+    def is_read_as_run(self, root: Root, error: RecognisedError) -> bool:
+        """True if a root is read as the tool of an error's run reads it, so that it requires what that run does."""
+        return self._tool_of(error) is root.tool
 
     def entry(self, error: RecognisedError, root: Root, address: ProviderAddress | None) -> LockEntry | None:
         """Return the entry that the failing run had of a provider, which OpenTofu may have taken over; None for none.
