@@ -320,6 +320,49 @@ def test_a_migration_of_sources_with_a_host_is_one_line(
     assert Reviewed(capsys).severities == {"LK032": "warn"}
 
 
+def test_a_migration_may_leave_a_provider_whose_source_names_the_other_registry(
+    top: Path, registry: Passing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (top / "main.tf").write_text(requires(DEMO, "acme/other"))
+    moved = (SampleLock(DEMO, "1.0.0", ">= 1.0.0"), SampleLock(f"{TOFU}/acme/other", "1.0.0", ">= 1.0.0"))
+    (top / LOCK).write_bytes(lock_file(*moved, dialect=OPENTOFU))
+    found = Reviewed(capsys)
+    assert (found.root["tool"], found.severities["LK032"]) == ("opentofu", "warn")
+    assert not {"LK006", "LK007"} & found.findings.keys()
+    words = "its providers without a host in their source are from registry.opentofu.org, judged by OpenTofu's rules"
+    assert words in found.findings["LK032"]["message"]
+    # A plan for what was reviewed has the same judge, however its entries are.
+    reviewed = review(request(top))
+    (top / LOCK).write_bytes((top / LOCK).read_bytes().replace(b"\n", b"\r\n"))
+    plan = review_plan(Format(Scope(top)).plan(), request(top), reviewed)
+    assert [root.tool.name for root in plan.review.roots] == ["opentofu"]
+
+
+@pytest.mark.parametrize(
+    ("of_terraform", "of_tofu"),
+    [
+        (("acme/demo", "acme/other"), ()),  # One without a host has moved, the other one has not.
+        ((DEMO, f"{TOFU}/acme/other"), ()),  # Both tools read the same.
+        (("acme/demo",), (DEMO, "acme/other")),  # Terraform reads no `.tofu` file, and lacks nothing.
+    ],
+)
+def test_one_provider_of_the_other_registry_does_not_choose_the_judge(
+    of_terraform: tuple[str, ...],
+    of_tofu: tuple[str, ...],
+    top: Path,
+    registry: Passing,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (top / "main.tf").write_text(requires(*of_terraform))
+    if of_tofu:
+        (top / "main.tofu").write_text(requires(*of_tofu))
+    locked = (SampleLock(DEMO, "1.0.0", ">= 1.0.0"), SampleLock(f"{TOFU}/acme/other", "1.0.0", ">= 1.0.0"))
+    (top / LOCK).write_bytes(lock_file(*locked, dialect=OPENTOFU))
+    found = Reviewed(capsys)
+    assert found.root["tool"] == "terraform"
+    assert "judged by Terraform's rules" in found.findings["LK032"]["message"]
+
+
 # Addresses that move
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ToolChange(Struct, frozen=True):
-    """A change of the tool; `has_migrated` if the providers themselves are from its registry now."""
+    """A change of the tool; `has_migrated` if the providers, but for sources with another host, are of its registry."""
 
     before: Dialect
     now: Dialect

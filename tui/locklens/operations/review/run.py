@@ -13,20 +13,11 @@ from locklens.dialect import TERRAFORM, Dialect
 from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
+from locklens.operations.review.judging_tool import authoritative, judging_tool, tool_of_plan
 from locklens.operations.review.policy import EffectivePolicy, dangling, effective_policy
 from locklens.operations.review.request import Progress, is_told
-from locklens.operations.root_modules import (
-    absence_of,
-    as_committed,
-    is_of_registry_of,
-    lock_path,
-    read_lock,
-    tool_before,
-    tool_of,
-    with_sides_of_git,
-)
+from locklens.operations.root_modules import absence_of, as_committed, lock_path, read_lock, with_sides_of_git
 from locklens.project import RootEvidence, RootPair
-from locklens.project.tree import folder_of
 from locklens.review.changes import Comparer, readable_old_side
 from locklens.review.context import Absence, RootContext, ToolChange, UnlockedRoot, Unreviewed
 from locklens.review.model import Change, ChangeKind, LockStatus, PolicySide, Review, RootReview, SideName
@@ -94,8 +85,12 @@ def review_lock_files(
             on_event(Progress("lock files", done, len(concerned)))
     policy = effective.policy if made_from is not None else _with_local_paths(effective.policy, request, pairs)
     reviewed = {root.path: root for root in made_from.roots} if made_from is not None else {}
-    tools = {pair.path: _tool_after(reviewed[pair.path], new) for pair, _, new in pairs if pair.path in reviewed}
-    setting = _Setting(include_unchanged, tool, policy, tools, Comparer(), request.is_survey)
+    tools = {
+        pair.path: tool_of_plan(comparison, pair, reviewed[pair.path], new, request)
+        for pair, _, new in pairs
+        if pair.path in reviewed
+    }
+    setting = _Setting(request, policy, tools, Comparer())
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
         roots = _with_other_roots(comparison, pairs, roots)
@@ -222,18 +217,8 @@ def _hosts(
     is_vouching = comparison.is_base_named or any(pair.lock_changed for pair in comparison.roots)
     by_policy = effective.policy.hosts if is_vouching or effective.side is PolicySide.GIVEN else ()
     vouching = ((pair, old) for pair, old in pairs if _vouches(comparison, pair))
-    locks = (lock for pair, old in vouching for lock in _authoritative(comparison, pair, old, tool))
+    locks = (lock for pair, old in vouching for lock in authoritative(comparison, pair, old, tool))
     return frozenset(entry.address.host for lock in locks for entry in lock.entries).union(by_policy)
-
-
-def _authoritative(comparison: Comparison, pair: RootPair, old: LockFile, tool: Dialect | None) -> Iterator[LockFile]:
-    """Yield the lock files that decide a root's hosts and tool: the tip's if there is a tip, else `old`."""
-    if comparison.tip is None:
-        yield old
-        return
-    for path in dict.fromkeys((pair.old_lock, pair.new_lock)):
-        if path is not None:
-            yield read_lock(comparison.tip.tree, path, tool)
 
 
 def _vouches(comparison: Comparison, pair: RootPair) -> bool:
@@ -244,12 +229,10 @@ def _vouches(comparison: Comparison, pair: RootPair) -> bool:
 class _Setting(Struct, frozen=True):
     """Settings of the draft of each root; `tools` are the tools that are already known, by root folder."""
 
-    include_unchanged: bool
-    tool: Dialect | None
+    request: ReviewRequest
     policy: Policy
     tools: Mapping[str, Dialect]
     comparer: Comparer
-    is_survey: bool
 
 
 def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
@@ -264,15 +247,15 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
     tree = comparison.head.tree
     lock_file = pair.new_lock or pair.old_lock or lock_path(pair.path)
     tool_change: ToolChange | None = None
-    if setting.tool is not None:
-        tool = setting.tool
+    if setting.request.tool is not None:
+        tool = setting.request.tool
     else:
-        judging, tool_change = _judging_tool(comparison, pair, old, new)
+        judging, tool_change = judging_tool(comparison, pair, old, new, setting.request)
         tool = setting.tools.get(pair.path, judging)
-    if setting.tool is None and new.data and new.writer is not tool:
+    if setting.request.tool is None and new.data and new.writer is not tool:
         new = parse(new.data, new.path, dialect=tool)
     new = _with_sides_of_git(comparison, new, tool)
-    changes = setting.comparer.compare(readable_old_side(old), new, include_unchanged=setting.include_unchanged)
+    changes = setting.comparer.compare(readable_old_side(old), new, include_unchanged=setting.request.include_unchanged)
     root = RootReview(
         path=pair.path,
         lock_file=lock_file,
@@ -291,8 +274,8 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             spellings=pair.spellings,
             has_packages=pair.has_packages,
             unlocked=_unlocked(tree, pair),
-            is_survey=setting.is_survey,
-            is_generation_noted=not setting.is_survey,
+            is_survey=setting.request.is_survey,
+            is_generation_noted=not setting.request.is_survey,
             equals_before=pair.equals_before,
             unlike_before=pair.unlike_before,
             callers=pair.callers,
@@ -331,40 +314,6 @@ def _unreviewed_of(comparison: Comparison, pair: RootPair) -> dict[str, Unreview
     from locklens.project.tree import is_at_or_below
 
     return {path: unreviewed for path, unreviewed in comparison.unreviewed.items() if is_at_or_below(pair.path, path)}
-
-
-def _tool_before(comparison: Comparison, pair: RootPair, old: LockFile) -> Dialect | None:
-    folder = pair.path if pair.old_lock is None or pair.renamed_from is None else folder_of(pair.old_lock)
-    tool: Dialect | None = None
-    if comparison.tip is not None:
-        locks = [lock for lock in _authoritative(comparison, pair, old, None) if lock.exists]
-        at_tip, place = (locks[0], locks[0].path.rpartition("/")[0]) if locks else (LockFile.absent(""), folder)
-        tool = tool_before(comparison.tip.tree, place, at_tip)
-    return tool or tool_before(comparison.base.tree, folder, old)
-
-
-def _judging_tool(
-    comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile
-) -> tuple[Dialect, ToolChange | None]:
-    """Return the tool by whose rules a root is judged: the base's, since a change can edit the comment that names it.
-
-    Entries that moved to the other tool's registry can only be judged by that tool's rules: this is a migration, with a
-    finding of its own.
-    """
-    before = _tool_before(comparison, pair, old)
-    now = tool_of(comparison.head.tree, pair.path, new) if new.exists or before is None else before
-    if before is None or before is now:
-        return now, None
-    has_migrated = is_of_registry_of(now, new)
-    return now if has_migrated else before, ToolChange(before, now, has_migrated)
-
-
-def _tool_after(reviewed: RootReview, planned: LockFile) -> Dialect:
-    """Return the tool that judges a planned lock file, as a plan can take back the migration to the reviewed tool."""
-    change = reviewed.context.tool_change
-    if change is not None and change.has_migrated and not is_of_registry_of(change.now, planned):
-        return change.before
-    return reviewed.tool
 
 
 def _status(root: RootReview) -> LockStatus:

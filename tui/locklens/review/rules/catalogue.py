@@ -735,7 +735,7 @@ _ALL = (
         "judged by its first line, by `.tofu` files or by the registry of its providers.",
         "The tools refuse different files and read different ones. A comment in a change must not select the more "
         "lenient rules, so the rules of the base's tool apply, unless the providers themselves moved to the other "
-        "tool's registry.",
+        "tool's registry: all, or all without a host in their source.",
         "Check whether the root is migrating to the other tool, and which tool is run on it.",
         "If the migration is intended, review it with --tool; otherwise restore the lock file.",
         cases={

@@ -103,7 +103,9 @@ def _other_tool(root: RootReview) -> Iterator[Verdict]:
     if not is_locked_so:
         words = f"of {before.product} before, of {now.product} now by its configuration files: "
     if change.has_migrated:
-        words += f"its providers are from {now.default_host}, judged by {now.product}'s rules"
+        is_of_both = any(entry.address.host == before.default_host for entry in root.new.entries)
+        which = " without a host in their source" if is_of_both else ""
+        words += f"its providers{which} are from {now.default_host}, judged by {now.product}'s rules"
     else:
         words += f"judged by {before.product}'s rules; --tool {now.name} judges by {now.product}'s"
     yield Verdict(words, 1) if is_locked_so else Verdict(words, case="configuration")
