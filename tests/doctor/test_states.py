@@ -361,6 +361,24 @@ def test_no_upgrade_is_offered_where_the_message_says_that_no_version_fits(made:
     assert [one["command"] for one in document["remedies"]] == [command]
 
 
+def test_a_folder_that_the_tool_searches_by_itself_stands_for_the_registry(
+    made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A provider of such a folder is installed from no registry, and the folder lacks the locked version."""
+    home, lock = tmp_path / "home", lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"))
+    folder = made(SampleIncident("", ("none",), (lock,), (("acme/demo", "~> 1.4"),)))
+    write_unpacked(home / ".terraform.d/plugins", "registry.terraform.io/acme/demo", "1.4.1", str(this_platform()))
+    monkeypatch.setenv("HOME", str(home))
+    document = doctor(folder, "--", "live/prod")
+    held = {one["id"]: (one["verdict"], one["evidence"]) for one in document["causes"]}
+    assert held["mirror-lacks"][0] == "yes"
+    assert held["mirror-lacks"][1].endswith(", and init asks no registry for it here")
+    assert (
+        document["remedies"][0]["command"]
+        == f"locklens mirror --platform={this_platform()} ~/.terraform.d/plugins --root=live/prod"
+    )
+
+
 @pytest.mark.parametrize("first", ["Upgrading modules...", "$ terraform init -upgrade", ""])
 def test_what_an_upgrade_of_the_tool_chose_is_not_fixed_by_what_is_locked(first: str, made: Any, doctor: Any) -> None:
     """Without a line that tells the option, a provider that is searched for, and was locked before, tells it."""

@@ -70,7 +70,7 @@ def _where_it_is_asked_for(cause: Cause, x: Examined) -> Cause:
     if Trait.OF_SIGNATURE not in cause.traits or cause.verdict is not CauseVerdict.YES:
         return cause
     if not x.places.asks_registry:
-        words = f"{cause.evidence}, and the settings let init ask no registry"
+        words = f"{cause.evidence}, and init asks no registry for it here"
         return replace(cause, verdict=CauseVerdict.NO, evidence=words)
     if (copy := x.sound_copy) is None:
         return cause

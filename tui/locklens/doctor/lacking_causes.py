@@ -191,7 +191,7 @@ def _empty_mirrors(x: Examined) -> Judgement | None:
     words = (
         f"{listing(list(x.places.mirrors), 3)} has no package of {x.release} for {x.platform_on_disk or 'any platform'}"
     )
-    return Judgement(_YES, f"{words}, and the settings let init ask no registry", basis=Basis.HERE)
+    return Judgement(_YES, f"{words}, and init asks no registry for it here", basis=Basis.HERE)
 
 
 def yanked(x: Examined) -> Judgement | None:
@@ -274,7 +274,7 @@ def _of_unlisted(x: Examined, version: Version, versions: Listing) -> Judgement 
     if is_gone:
         words, title = f"{x.address.host} {'had' if versions.is_offline else 'has'} no {x.name}", _PROVIDER_GONE
     if x.error is None and not x.places.asks_registry:
-        return Judgement(_NO, f"{words}, and the settings let init ask no registry", as_of=versions.as_of)
+        return Judgement(_NO, f"{words}, and init asks no registry for it here", as_of=versions.as_of)
     # For a copy in the plugin cache, OpenTofu, unlike Terraform, asks no registry for versions.
     cached = (one for one in x.of_kind("plugin-cache") if x.tool is OPENTOFU and one.of_files & x.unpacked)
     if x.error is None and (sound := x.sound_mirror or next(cached, None)) is not None:

@@ -299,7 +299,7 @@ def _absent(x: Examined) -> Judgement | None:
     if trouble is None:
         return Judgement(_NO, f"{host} lists versions of {x.name}", as_of=x.today.listing.as_of)
     if not x.places.asks_registry:
-        return Judgement(_NO, "the settings let init ask no registry")
+        return Judgement(_NO, "init asks no registry for it here")
     if not trouble.is_no:
         missing = "run without --offline" if x.today.is_offline else trouble.words
         return Judgement(_UNKNOWN, f"whether {host} has {x.name} is not known", missing, basis=Basis.GUESS)

@@ -206,7 +206,8 @@ class CopyFinder:
         """
         address, method = one.address, one.message.method
         known, mirrors = sources.of_provider(address), self._mirrors(one)
-        mirrors = (*mirrors, *known.mirrors) if known.has_installation and method is None else mirrors
+        is_searched = method is None and (known.has_installation or not known.has_direct)
+        mirrors = (*mirrors, *known.mirrors) if is_searched else mirrors
         return Places(
             self._packages(one, known, given),
             self._with_modules(self.installed(one.root.path, one.error), one),

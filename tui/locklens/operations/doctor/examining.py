@@ -506,9 +506,10 @@ def _path_of(error: RecognisedError, sources: Sources) -> tuple[str, PackagePath
     if "provider mirror" in error.text:
         return "the message", PackagePath.NETWORK_MIRROR
     mirror = likeliest_mirror(sources.methods)
-    if mirror is None or sources.has_direct or not sources.has_installation:
+    if mirror is None or sources.has_direct:
         return "", None
-    return "the CLI configuration here", next(path for path in PackagePath if path.method is mirror.kind)
+    told = "the CLI configuration here" if sources.has_installation else "the folders here that the tool searches"
+    return told, next(path for path in PackagePath if path.method is mirror.kind)
 
 
 def _of_layout(incident: Incident, error: RecognisedError, packages: Sequence[FoundPackage]) -> Incident:
