@@ -64,7 +64,19 @@ def squeezed(text: str) -> str:
     return "".join(text.split()).lower()
 
 
+_CALLS = (
+    "Configure", "Validate", "Read", "Plan", "Apply", "Import", "Upgrade", "Move", "CallFunction", "Open", "Renew",
+    "Close",
+)  # fmt: skip
+"""What the calls begin with that a provider's program gets after that for its schema."""
+
 _SYSTEMS = ("linux", "darwin", "windows", "freebsd", "openbsd", "netbsd", "solaris", "plan9", "aix")
+_WRITES, _REFUSALS = (
+    ("mkdir ", "open /", "open .", "symlink ", "rename "),
+    ("permission denied", "read-only file system"),
+)
+"""The calls of Go's libraries that put a package in its place, and why the system refuses them."""
+
 _OCI = ("fetching provider package blob", "does not match digest", "mismatch Content-Length")
 _OCI_ARTIFACT = (
     "unexpected artifact type", "unexpected manifest media type", "ambiguous manifest", "provider image manifest",
@@ -474,6 +486,26 @@ CATALOGUE = (
         advice="the host that the message names did not give the file",
         is_weak=True,
     ),
+    _row(
+        "disk-full",
+        "Error while installing…no space left on device",
+        "Error while installing…disk quota exceeded",
+        "Error while installing…There is not enough space on the disk",
+        advice="no space is left where the tool puts the package: free some there, then run init again",
+    ),
+    _row(
+        "file-busy",
+        "Error while installing…text file busy",
+        "Error while installing…because it is being used by another process",
+        advice="a program of the package was running: another run uses the same plugin cache or data folder, and "
+        "neither is made for two at once; run one after the other, or give each its own",
+    ),
+    _row(
+        "not-writable",
+        *(f"Error while installing…{call}…{reason}" for call in _WRITES for reason in _REFUSALS),
+        advice="the tool may not write where it puts the package: see the owner and the mode of the folder that the "
+        "message names",
+    ),
     _row("binary-missing", "provider binary not found", advice="the package holds no program of this provider"),
     _row(
         "package-unhashable",
@@ -494,6 +526,13 @@ CATALOGUE = (
         causes=(_C.PLUGIN_CORRUPTED,),
         advice="the provider's program may not be executed: its mode, or a file system that is mounted noexec",
         path=PackagePath.INSTALLED,
+    ),
+    _row(
+        "plugin-ended",
+        *(f"failed to respond to the plugin.(*GRPCProvider).{call}" for call in _CALLS),
+        "The terraform-provider-…plugin crashed!",
+        advice="the provider's program ran, and ended before it answered: it was killed, as for want of memory, or has "
+        "a fault; TF_LOG_PROVIDER=TRACE prints its own words",
     ),
     _row(
         "plugin-failed",
