@@ -705,6 +705,22 @@ def test_an_upgrade_heeds_the_policy_as_its_command_does(made: Any, doctor: Any)
     assert any(one.startswith("HEAD:locklens.toml:1: ") and "upgrade fails" in one for one in notes)
 
 
+def test_a_fix_by_init_names_what_else_init_locks_and_drops(made: Any, doctor: Any) -> None:
+    old = sample_entry("acme/other", "2.0.0", "~> 2.0")
+    incident = replace(INCIDENTS["plugin-missing"], locks=(lock_file(DEMO, old),))
+    folder = made(replace(incident, constraints=(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))))
+    for words in ((), ("--", "live/prod")):
+        fix = next(one for one in doctor(folder, "ci.log", *words)["remedies"] if one["id"] == "reinstall")
+        assert (fix["command"], fix["trust"]) == ("locklens init --root=live/prod", "low")
+        assert fix["note"] == (
+            "acme/netbox is not locked: init locks it, too; acme/other is not required: init drops it, too; "
+            "then commit the lock file"
+        )
+    run(fix["command"])
+    text = (folder / LOCK).read_text("utf-8")
+    assert ("acme/netbox" in text, "acme/other" in text) == (True, False)
+
+
 def test_a_provider_that_is_locked_in_all_roots_that_a_log_fits_ends_its_error(made: Any, doctor: Any) -> None:
     folder = made(INCIDENTS["not-locked"])
     shutil.copytree(folder / "live/prod", folder / "live/stage")

@@ -124,6 +124,24 @@ class Affected(Struct, frozen=True):
             return ""
         return f"{x.tool.product} drops the entries of {x.address.host}, and locks what its own registry has today"
 
+    @property
+    def locked_by_init(self) -> str:
+        """What else init locks or drops in the root, in a clause; "" for nothing, or where it may not write."""
+        x = self.examined
+        is_kept = "-lockfile=readonly" in self._options or self.replaced_by_init
+        if not x.lock.exists or x.lock.problems or is_kept:
+            return ""
+        required, words = x.configuration.required(), list[str]()
+        new = required - {*x.lock.by_address, x.address}
+        old = {one for one in x.lock.by_address if one not in {*required, x.address}}
+        old = {one for one in old if not x.configuration.unknown_need(one)}
+        for those, why, verb in ((new, "not locked", "locks"), (old, "not required", "drops")):
+            names = listing([one.short(x.tool.default_host) for one in sorted(those)], 3)
+            is_are, them = ("is", "it") if len(those) == 1 else ("are", "them")
+            where = f" in {x.own_root}" if x.fitting else ""
+            words += [f"{names} {is_are} {why}{where}: init {verb} {them}, too"] if those else []
+        return clauses(*words, self.then_commit if words else "")
+
     def refused_by(self, tool: Dialect) -> str:
         """Return why init of a tool refuses the lock file of the root, of whichever provider, in a clause; "" if not.
 
@@ -212,9 +230,10 @@ class Affected(Struct, frozen=True):
         command, *notes = words or ("",)
         notes = [*filter(None, (self.first_checkout if command else "",)), *notes]
         is_writing = remedy in _OF_INIT or "write" in details
-        if is_writing and command and (replaced := self.replaced_by_init):
+        others = self.locked_by_init if remedy in _OF_INIT and command else ""
+        if is_writing and command and (written := clauses(self.replaced_by_init, others)):
             trust, size = trust if trust is TrustCost.HIGH else TrustCost.LOW, size or None
-            notes.append(replaced)
+            notes.append(written)
         return Remedy(remedy, title, len(self.roots), trust, size, command, clauses(*notes), **details)
 
     def written(
