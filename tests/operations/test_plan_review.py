@@ -264,6 +264,10 @@ def test_a_migration_that_is_taken_back_is_judged_by_the_tool_before(top: Path, 
     real = review(asked)
     assert {one for one in told if one[0] != "LK006"} == {(one.rule, one.message) for one in real.findings}
     assert git(top, "diff", "--name-only") == "a/main.tf"
+    again = undo(top)
+    (change,) = again.changes
+    assert (str(change.address), change.kind) == (there, "move")
+    assert plan_reviewed(again, asked).still_differing == 1, "a provider that moved is one, as in the review"
 
 
 def test_the_signer_of_the_base_is_no_other_one(top: Path, environ: dict[str, str]) -> None:

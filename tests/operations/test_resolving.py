@@ -235,6 +235,20 @@ def test_an_entry_that_one_side_removed_is_left_to_a_person(merging: Merging) ->
     assert plan.failures[0].detail.endswith("keep the entry of the other, or remove it")
 
 
+def test_a_provider_that_one_side_moved_is_one_change_as_in_the_review_after_it(merging: Merging) -> None:
+    theirs = "\n".join(reversed(NEWEST.split("\n\n"))).replace("registry.terraform.io", "registry.opentofu.org")
+    merging.merge(BASE.encode(), NEWER.encode(), theirs.encode())
+    plan = merging.plan(prefer=Preference.THEIRS)
+    assert [(str(one.address), one.kind) for one in plan.changes] == [
+        ("registry.opentofu.org/acme/a", "move"),
+        ("registry.opentofu.org/acme/b", "move"),
+    ]
+    request = ReviewRequest(partial(open_git, merging.top))
+    found = review_plan(plan, request, review(request))
+    apply(plan.proposal)
+    assert (found.still_differing, len(review(request).changes)) == (2, 2)
+
+
 @pytest.mark.parametrize("style", ["merge", "diff3"])
 def test_without_stages_the_markers_count_and_it_is_said(merging: Merging, style: str) -> None:
     merging.merge(BASE.encode(), OURS.encode(), THEIRS.encode(), "-c", f"merge.conflictStyle={style}")

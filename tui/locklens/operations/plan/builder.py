@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep
 from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError, StaleLockFileError
 from locklens.lockfile import LockEntry, LockFile, differing
+from locklens.lockfile.moves import moves_between
 from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import splice
 from locklens.machine import git_words
@@ -143,16 +144,22 @@ def planned_lock(root: Root, path: str, data: bytes) -> PlannedFile:
 
 def planned_changes(root: Root, path: str, after: Sequence[LockEntry]) -> tuple[PlannedChange, ...]:
     """Return the changes of providers; `root` and `path` are those of `planned_lock`."""
-    before, left = root.lock.by_address, {entry.address for entry in after}
-    moved = {new: old for old, new in root.migration.moved if new in left and old not in left}
-    changes = []
-    for address, old, new in differing(root.lock, replace(root.lock, entries=tuple(after))):
-        if address in moved:
-            source = moved[address]
-            changes.append(PlannedChange(path, address, root.name_of(address), before[source], new, moved_from=source))
-        elif address not in moved.values():
-            changes.append(PlannedChange(path, address, root.name_of(address), old, new))
-    return tuple(changes)
+    return tuple(changes_between(path, root.lock, replace(root.lock, entries=tuple(after)), root.tool))
+
+
+def changes_between(root: str, before: LockFile, after: LockFile, tool: Dialect | None) -> Iterator[PlannedChange]:
+    """Yield the changes of providers between two states of a root's lock file, named as its tool names them.
+
+    That of a provider that moved is one change.
+    """
+    moved = {new: old for old, new in moves_between(before, after).items()}
+    sources = {*moved.values()}
+    for address, old, new in differing(before, after):
+        if address not in sources:
+            source = moved.get(address)
+            name = address.short(tool.default_host) if tool is not None else str(address)
+            left = before.by_address[source] if source is not None else old
+            yield PlannedChange(root, address, name, left, new, moved_from=source)
 
 
 _NONE: Mapping[ProviderAddress, Any] = MappingProxyType({})

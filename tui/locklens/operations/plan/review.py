@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from locklens.addresses import ProviderAddress
 from locklens.errors import NoRepositoryError
 from locklens.lockfile import LockFile, differing
+from locklens.lockfile.moves import moves_between
 from locklens.lockfile.parse import parse
 from locklens.operations.comparison import Comparison, Side
 from locklens.operations.plan import shown_revision
@@ -136,7 +137,7 @@ def review_plan(
         # Of markers that the plan settles, ours: as the rows have it.
         unsettled = {root.lock_file for root in review.roots if root.new.conflict is not None}
         committed = {path: lock if path in unsettled else _sides(lock)[0] for path, lock in committed.items()}
-        number = sum(map(len, _unlike_base(review, committed).values()))
+        number = _number_unlike(review, committed)
         untouched = sum(len(sides.after.by_address.keys() - sides.planned) for sides in locks.values())
         where = INDEX if plan.proposal.target.is_index else ON_DISK
         beside = {where: left.severity_counts} if any(left.severity_counts.values()) else {}
@@ -328,15 +329,30 @@ def _unlike_base(review: Review, committed: Mapping[str, LockFile]) -> _Unlike:
 
     Where both have conflict markers, each side is compared with the same side of the other.
     """
-    unlike = {}
+    return {
+        path: frozenset(address for old, new in pairs for address, _, _ in differing(old, new))
+        for path, pairs in _from_base(review, committed)
+    }
+
+
+def _number_unlike(review: Review, committed: Mapping[str, LockFile]) -> int:
+    """Return the number of entries in `_unlike_base`, as a review counts them: one that moved is one of both places."""
+    moved = sum(
+        len({address for old, new in pairs for address in moves_between(old, new)})
+        for _, pairs in _from_base(review, committed)
+    )
+    return sum(map(len, _unlike_base(review, committed).values())) - moved
+
+
+def _from_base(
+    review: Review, committed: Mapping[str, LockFile]
+) -> Iterator[tuple[str, tuple[tuple[LockFile, LockFile], ...]]]:
+    """Yield the path of each lock file in the base, with it and the reviewed one, by the sides of a conflict."""
     for root in review.roots:
-        if root.lock_file not in committed:
-            continue
-        base, sides = committed[root.lock_file], _sides(root.new)
-        bases = _sides(base) if len(sides) > 1 and base.conflict is not None else (base,) * len(sides)
-        pairs = zip(bases, sides, strict=True)
-        unlike[root.lock_file] = frozenset(address for old, new in pairs for address, _, _ in differing(old, new))
-    return unlike
+        if root.lock_file in committed:
+            base, sides = committed[root.lock_file], _sides(root.new)
+            bases = _sides(base) if len(sides) > 1 and base.conflict is not None else (base,) * len(sides)
+            yield root.lock_file, tuple(zip(bases, sides, strict=True))
 
 
 def _sides(lock: LockFile) -> tuple[LockFile, ...]:

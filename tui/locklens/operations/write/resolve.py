@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import NextStep
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, UnmergedFileError
-from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import MAX_LOCK_FILE_BYTES, conflict_sides, parse
 from locklens.machine import git_words
 from locklens.operations.merge import (
@@ -24,8 +23,8 @@ from locklens.operations.merge import (
     ways_to_settle,
     why_no_newest,
 )
-from locklens.operations.plan import Plan, PlannedChange, Scope, command_line
-from locklens.operations.plan.builder import ScopedPlanBuilder
+from locklens.operations.plan import Plan, Scope, command_line
+from locklens.operations.plan.builder import ScopedPlanBuilder, changes_between
 from locklens.operations.write.apply import FileOperation, listed_roots, no_progress
 from locklens.project.tree import folder_of
 from locklens.text import counted, listing, shell_words
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from locklens.addresses import ProviderAddress
+    from locklens.lockfile import LockFile
     from locklens.lockfile.merge import MergeConflict
     from locklens.operations.plan.builder import PlanBuilder
     from locklens.operations.root_modules import Root
@@ -288,8 +288,8 @@ def note_next_step(draft: PlanBuilder, path: str) -> None:
 
 def _put_merged(draft: ScopedPlanBuilder, root: Root, before: bytes, after: LockFile) -> None:
     """Plan a merged lock file, with its changes since it was as `before`."""
-    for address, old, new in differing(parse(before, root.lock.path, dialect=root.tool), after):
-        draft.changes.append(PlannedChange(root.path, address, root.name_of(address), old, new))
+    old = parse(before, root.lock.path, dialect=root.tool)
+    draft.changes += changes_between(root.path, old, after, root.tool)
     name, count = root.path or ".", counted(len(after.entries), "provider")
     draft.describe(f"{name}: conflict merged", dry_run=f"{name}: would merge the conflict, {count}")
     draft.put_lock(root, after.data)

@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import NextStep
 from locklens.errors import ConfigurationError, LockLensError, StaleLockFileError
-from locklens.lockfile import LockFile, differing
 from locklens.lockfile.parse import parse
 from locklens.lockfile.splice import graft
 from locklens.machine import git_words
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import Plan, PlannedChange, PlannedFile, Scope, command_line
-from locklens.operations.plan.builder import PlanBuilder
+from locklens.operations.plan.builder import PlanBuilder, changes_between
 from locklens.operations.root_modules import Root, lock_path
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from locklens.addresses import ProviderAddress
+    from locklens.lockfile import LockFile
     from locklens.project.git.index import GitIndex
     from locklens.project.gittree import IndexTree
     from locklens.project.tree import WorkTree
@@ -294,9 +294,8 @@ class _Staging:
 
     def _report(self, blocks: StagedBlocks, old: bytes | None, new: bytes | None, *, is_whole: bool) -> None:
         root = blocks.root
-        for address, before, after in differing(self._read(root, old), self._read(root, new)):
-            name = address.short(root.tool.default_host)
-            self._draft.changes.append(PlannedChange(root.path, address, name, before, after))
+        before, after = self._read(root, old), self._read(root, new)
+        self._draft.changes += changes_between(root.path, before, after, root.tool)
         if is_whole:
             name = root.path or "."
             self._draft.describe(

@@ -17,12 +17,11 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, StaleLockFileError
-from locklens.lockfile import differing
 from locklens.lockfile.parse import parse
 from locklens.machine import git_words, shell_folder
 from locklens.operations.comparison import RootSettings
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, change_words
-from locklens.operations.plan.builder import PlanBuilder, warn_of_staged
+from locklens.operations.plan.builder import PlanBuilder, changes_between, warn_of_staged
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
 from locklens.operations.write.resolve import note_next_step, repository_at, stages_of
@@ -386,10 +385,7 @@ def _changes(file: PlannedFile) -> Iterator[PlannedChange]:
     old, new = (parse(data or b"", file.path) for data in (file.old, file.new))
     if not (old.is_valid and new.is_valid):
         return
-    tool = new.writer or old.writer
-    for address, before, after in differing(old, new):
-        name = address.short(tool.default_host) if tool else str(address)
-        yield PlannedChange(file.path.rpartition("/")[0], address, name, before, after)
+    yield from changes_between(file.path.rpartition("/")[0], old, new, new.writer or old.writer)
 
 
 class Undo(FileOperation, frozen=True):
