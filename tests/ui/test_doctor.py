@@ -29,7 +29,7 @@ from locklens.demo.faults import Faults
 from locklens.demo.incidents import SampleIncident, incident_environment, make_incident, sample_incidents
 from locklens.demo.registry import DemoRegistry
 from locklens.doctor.judged_copies import HASH_ON_RUNNER
-from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Remedy, Trait, TrustCost
+from locklens.doctor.model import Cause, CauseId, CauseVerdict, Diagnosis, Incident, Remedy, Trait, TrustCost
 from locklens.doctor.report_words import asked_words, is_clean, verdict_sentence
 from locklens.operations.compare import open_git
 from locklens.operations.comparison import Base
@@ -44,7 +44,7 @@ from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import WritesDialog
 from locklens.ui.dialogs.form import ExportDialog
 from locklens.ui.doctor import DoctorProveDialog, DoctorScreen, PasteDialog
-from locklens.ui.doctor.detail import command_to_copy, on_screen
+from locklens.ui.doctor.detail import command_to_copy, doctor_rows, on_screen
 from locklens.ui.preview import PreviewScreen
 from locklens.ui.shell import Run
 from locklens.ui.widgets import Bar
@@ -710,6 +710,20 @@ async def test_a_copy_takes_the_place_of_an_altered_folder(opened: Opening) -> N
         await on.press("enter")
         await until(on, lambda: "undone: 1 folder; Z redoes it" in on.text)
         assert {one.name: one.read_bytes() for one in place.iterdir()} == before
+
+
+def test_fixes_of_one_kind_begin_with_what_they_are_of() -> None:
+    """A narrow list cuts the end of a title."""
+    first, second, other = (
+        Remedy(kind, "Rewrite the constraints", 1, TrustCost.NONE, None, f"run {root}", subject=f"in {root}")
+        for kind, root in (("change-constraint", "a"), ("change-constraint", "b"), ("upgrade", "a"))
+    )
+    rows = doctor_rows(Diagnosis("", True, (), Incident(), remedies=(first, second, other)))
+    assert [row.title.text for row in rows] == [
+        "in a: Rewrite the constraints",
+        "in b: Rewrite the constraints",
+        "Rewrite the constraints: in a",
+    ]
 
 
 async def test_the_preview_of_a_fix_heeds_the_policy(opened: Opening) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -53,14 +54,19 @@ def doctor_rows(diagnosis: Diagnosis, narrowed: Filter = _ALL) -> tuple[DoctorRo
     """Return the rows that match a filter: causes that hold, fixes, and the other causes."""
     held = diagnosis.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY)
     rest = diagnosis.with_verdict(CauseVerdict.UNKNOWN, CauseVerdict.NO)
-    fixes = map(_fix_row, diagnosis.remedies)
+    subjects = defaultdict[str, set[str]](set)
+    for one in diagnosis.remedies:
+        subjects[one.id].add(one.subject)
+    fixes = (_fix_row(one, is_alike=len(subjects[one.id]) > 1) for one in diagnosis.remedies)
     rows = (*map(_cause_row, held), *fixes, *map(_cause_row, rest))
     return tuple(row for row in rows if narrowed.is_match(RowFacts(f"{row.key} {row.title.text}".lower())))
 
 
-def _fix_row(remedy: Remedy) -> DoctorRow:
+def _fix_row(remedy: Remedy, *, is_alike: bool) -> DoctorRow:
+    """Return the row of a fix; one of several that are alike begins with what it is of, since its end may be cut."""
     key = f"{remedy.id} {remedy.command or remedy.title}"
-    return DoctorRow(key, Span("fix", _TRUST[remedy.trust]), Span(remedy_title(remedy)), remedy=remedy)
+    title = f"{remedy.subject}: {remedy.title}" if is_alike and remedy.subject else remedy_title(remedy)
+    return DoctorRow(key, Span("fix", _TRUST[remedy.trust]), Span(title), remedy=remedy)
 
 
 def _cause_row(cause: Cause) -> DoctorRow:
