@@ -238,6 +238,12 @@ def test_an_entry_that_one_side_removed_is_left_to_a_person(merging: Merging) ->
 def test_a_provider_that_one_side_moved_is_one_change_as_in_the_review_after_it(merging: Merging) -> None:
     theirs = "\n".join(reversed(NEWEST.split("\n\n"))).replace("registry.terraform.io", "registry.opentofu.org")
     merging.merge(BASE.encode(), NEWER.encode(), theirs.encode())
+    there = "registry.opentofu.org/acme/a"
+    (failure,) = merging.plan(newest=True).failures
+    assert failure.detail == (
+        f"one side has it as {there} 1.2.0, the other changed it: 1.1.0 in HEAD (ours), removed in topic (theirs); "
+        f"{there} stays at 1.2.0 with either side: locklens upgrade selects another version after the merge"
+    )
     plan = merging.plan(prefer=Preference.THEIRS)
     assert [(str(one.address), one.kind) for one in plan.changes] == [
         ("registry.opentofu.org/acme/a", "move"),

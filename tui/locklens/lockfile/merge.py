@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from locklens.dialect import twin_of
 from locklens.errors import ConfigurationError
 from locklens.hashes import hashes_of_files, packages_of, registry_manifests
 from locklens.hcl import encode
@@ -49,13 +50,17 @@ class MergeSide(StrEnum):
 
 
 class MergeConflict(Struct, frozen=True):
-    """An entry that both sides changed in ways that cannot both hold; the reason is a clause."""
+    """An entry that both sides changed in ways that cannot both hold; the reason is a clause.
+
+    `moved` is the entry that the side without one has for the provider in the other tool's registry.
+    """
 
     address: ProviderAddress
     base: LockEntry | None
     ours: LockEntry | None
     theirs: LockEntry | None
     reason: str
+    moved: LockEntry | None = None
 
 
 class Merged(Struct, frozen=True):
@@ -192,9 +197,12 @@ def _outcome(address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side) 
         return ours
     if texts[1] == texts[0] and not is_disputed:
         return theirs
-    reason = ""
+    reason, moved = "", None
     if mine is None or other is None:
-        reason = "one side removed it, the other changed it"
+        twin, (without, having) = twin_of(address), (ours, theirs) if mine is None else (theirs, ours)
+        moved = without.entries.get(twin) if twin is not None and twin not in having.entries else None
+        lacks = "removed it" if moved is None else f"has it as {moved.address} {moved.version}"
+        reason = f"one side {lacks}, the other changed it"
     elif other.contents == mine.contents:
         old, current, new = map(_comments_in, texts)
         return theirs if current == old != new else ours
@@ -212,7 +220,7 @@ def _outcome(address: ProviderAddress, base: _Side, ours: _Side, theirs: _Side) 
         reason = "the constraints differ"
     else:
         return replace(mine, hashes=hashes, constraints=constraints)
-    return MergeConflict(address, before, mine, other, reason)
+    return MergeConflict(address, before, mine, other, reason, moved)
 
 
 def _united(before: LockEntry | None, mine: LockEntry, other: LockEntry) -> tuple[str, ...] | None:

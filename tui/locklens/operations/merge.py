@@ -184,6 +184,9 @@ def why_no_newest(conflict: MergeConflict) -> str:
         return ""
     if conflict.reason == COMMENTS_CLASH:
         return "no version settles it: take the comments of one side"
+    if (moved := conflict.moved) is not None:
+        stays = f"{moved.address} stays at {moved.version}"
+        return f"{stays} with either side: locklens upgrade selects another version after the merge"
     if ours is None or theirs is None:
         return "one side removed the provider: keep the entry of the other, or remove it"
     if ours.version == theirs.version:
