@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from conformance.case import HERE, TERRAFORM, Files, requires
 from msgspec.structs import replace
@@ -44,6 +46,28 @@ def test_a_cooldown_cannot_be_checked_with_a_mirror(monkeypatch: pytest.MonkeyPa
         assert run("upgrade", "--fs-mirror", "mirror", "--platform", HERE) == 0
         assert "release date of 1.2.0 unknown: the 7-day cooldown cannot be checked" in capfd.readouterr().err
         assert place.steps() == []
+
+
+@pytest.mark.parametrize("direct", ["", 'direct {\n    include = ["reg.acme.test/*/*"]\n  }', "direct {}"])
+def test_without_its_registry_the_mirror_of_the_settings_is_named(
+    monkeypatch: pytest.MonkeyPatch, capfd: Capture, direct: str
+) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        with_newer_in_a_mirror(place, "served")
+        place.configure(
+            f'provider_installation {{\n  filesystem_mirror {{\n    path = "served"\n  }}\n  {direct}\n}}\n'
+        )
+        file = Path(place.environ["TF_CLI_CONFIG_FILE"])
+        file.write_text(file.read_text().replace(f":{place.registry.port}/", ":9/"))
+        monkeypatch.setenv("TF_REGISTRY_DISCOVERY_RETRY", "0")
+        where = "the CLI configuration installs this provider from served alone"
+        hint = f"{where}: give `lock` and `upgrade NAME` the option `--fs-mirror served`"
+        for words in (("upgrade", "acme/demo"), ("upgrade", "--list"), ("lock", f"-platform={HERE}")):
+            capfd.readouterr()
+            assert run(*words) == 1
+            said = capfd.readouterr()
+            assert (hint in " ".join((said.out + said.err).split())) == (direct != "direct {}"), words
+        assert run("upgrade", "acme/demo", "--fs-mirror", "served", "--platform", HERE) == 0
 
 
 def test_mirror_options_that_contradict(capfd: Capture) -> None:

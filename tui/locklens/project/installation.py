@@ -158,6 +158,11 @@ class Installation(Struct, frozen=True):
     methods: tuple[InstallationMethod, ...] = ()
     dev_overrides: tuple[tuple[str, str], ...] = ()
 
+    def mirrors_alone(self, address: ProviderAddress) -> tuple[InstallationMethod, ...]:
+        """Return the mirrors that a provider is installed from; () if it may be from its registry."""
+        methods = tuple(method for method in self.methods if method.accepts(address))
+        return methods if all(method.kind.is_mirror for method in methods) else ()
+
 
 def read_installation(
     body: _Objects,

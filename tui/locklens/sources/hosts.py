@@ -32,6 +32,7 @@ from locklens.sources.urls import has_userinfo, origin, resolve
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from locklens.addresses import ProviderAddress
     from locklens.sources.helpers import Helper
     from locklens.sources.http import Kinds, RequestKind, Response
     from locklens.sources.http.client import Client
@@ -116,6 +117,7 @@ class Access(Struct, frozen=True):
 
     Attributes:
         package_token: Returns what `.netrc` has for a package's URL, where the tool would use it.
+        advice: Returns the next step where a provider's registry gives no usable answer; "" for that of the error.
     """
 
     client: Client
@@ -124,6 +126,7 @@ class Access(Struct, frozen=True):
     credentials: Credentials
     discovery: Discovery
     package_token: Callable[[str], Token | None] = lambda _: None
+    advice: Callable[[ProviderAddress], str] = lambda _: ""
 
 
 class Service(Struct, frozen=True):

@@ -33,6 +33,8 @@ from locklens.sources.http.client import Client, JoinedEvent
 from locklens.sources.metadata import ListedVersion, PackageMetadata, RegistryVersions, ReleaseDates, SignedChecksums
 from locklens.sources.mirrors import FilesystemMirror, NetworkMirror
 from locklens.sources.registry import Registry
+from locklens.sources.urls import url_for_log
+from locklens.text import listing, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -219,8 +221,18 @@ class Registries:
                 discovery = Discovery(
                     client, kinds.discovery, dialect=dialect, given=self.config.services, credentials=credentials
                 )
-                self._opened = Access(client, kinds, dialect, credentials, discovery, self._package_token)
+                self._opened = Access(client, kinds, dialect, credentials, discovery, self._package_token, self._advice)
             return self._opened
+
+    def _advice(self, address: ProviderAddress) -> str:
+        """Return how to read the mirrors that a provider is installed from; "" if it may be from its registry."""
+        mirrors = self.config.installation.mirrors_alone(address) if self.config.installation is not None else ()
+        if not mirrors:
+            return ""
+        places = [url_for_log(one.place) if one.kind is MethodKind.NETWORK else one.place for one in mirrors]
+        option = f"`{mirrors[0].kind.option} {shell_word(places[0])}`"
+        words = f"the CLI configuration installs this provider from {listing(places)} alone"
+        return f"{words}: give `lock` and `upgrade NAME` the option {option}"
 
     @property
     def log(self) -> tuple[Exchange, ...]:

@@ -173,6 +173,8 @@ class Registry:
             return self._client.get(url, kind, token=token, is_fresh=is_fresh)
         except SourceError as error:
             error.address = str(address)  # Each asker has its own error, also where they share an answer.
+            if isinstance(error, UnavailableError) and not isinstance(error, OfflineError):
+                error.hint = self._access.advice(address) or error.hint
             raise
 
     def _begin(self, address: ProviderAddress, rest: str, kind: RequestKind) -> None:
