@@ -38,6 +38,21 @@ def test_an_upgrade_from_a_mirror_asks_no_registry(monkeypatch: pytest.MonkeyPat
         assert place.steps() == []
 
 
+def test_signed_hashes_that_a_mirror_has_not_are_counted_once(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    with bench(TERRAFORM, monkeypatch, PINNED) as place:
+        with_newer_in_a_mirror(place, "mirror")
+        dropped = (place.work / LOCK).read_text().count('"zh:')
+        capfd.readouterr()
+        assert run("upgrade", "--fs-mirror", "mirror") == 0
+        warnings = [one for one in capfd.readouterr().err.splitlines() if one.startswith(("warning: ", "hint: "))]
+        lost = f"{dropped} zh hashes of {dropped - 1} packages"  # one is of the registry's manifest
+        left = f"1.2.0 is locked by 1 h1 hash alone, for {HERE}; the mirror has no package for another platform"
+        assert warnings == [
+            f"warning: .: acme/demo: {lost} are dropped, as a mirror has no signed list: {left}",
+            "hint: `locklens lock` adds the signed zh of all packages where the registry can be reached",
+        ]
+
+
 def test_a_cooldown_cannot_be_checked_with_a_mirror(monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     with bench(TERRAFORM, monkeypatch, PINNED) as place:
         with_newer_in_a_mirror(place, "mirror")

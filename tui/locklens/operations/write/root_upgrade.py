@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic
 from locklens.errors import ConfigurationError, LockLensError, MissingModulesError, NotFoundError
-from locklens.hashes import hashes_of_files
+from locklens.hashes import hashes_of_files, hashes_of_zips, packages_of
 from locklens.install.context import LockRequest
 from locklens.operations.plan.builder import ScopedPlanBuilder, put_entries, require_sound
 from locklens.operations.root_modules import Root, recorded_words
@@ -49,6 +49,7 @@ OLDER_ACCEPTED = "selects the newest older version in range that the policy acce
 """The hint that `Upgrade` completes by the command for all roots that share it; see `RootUpgrade.accepted`."""
 
 _LOCK_MORE = "L on Hashes, or `locklens lock --platform`, adds others"
+_LOCK_SIGNED = "`locklens lock` adds the signed zh of all packages where the registry can be reached"
 
 
 class SelectedVersion(Struct, frozen=True):
@@ -224,6 +225,24 @@ class RootUpgrade:
         self._warn(address, mirrored if self._source.is_of_mirrors else of_release)
         return left
 
+    def _warn_of_unsigned(self, request: LockRequest, entry: LockEntry) -> bool:
+        """Warn of signed hashes for which a mirror has none, and of the platforms that are left; True if there are."""
+        address, version = request.address, request.version
+        prior = self._locked.get(self._migrated.get(address, address))
+        dropped = hashes_of_zips(prior.hashes) if prior is not None else frozenset()
+        if not (self._source.is_of_mirrors and packages_of(dropped)) or hashes_of_zips(entry.hashes):
+            return False
+        lost = f"{counted(len(dropped), 'zh hash', 'zh hashes')} of {counted(len(packages_of(dropped)), 'package')}"
+        left = counted(len(hashes_of_files(entry.hashes)), "h1 hash", "h1 hashes")
+        names = ", ".join(map(str, request.platforms))
+        words = f"{lost} are dropped, as a mirror has no signed list: {version} is locked by {left} alone, for {names}"
+        listed = self._listed_platforms(address, version)
+        others = ", ".join(str(platform) for platform in listed if platform not in request.platforms)
+        if listed:
+            words += f"; the mirror has {others}, too" if others else "; the mirror has no package for another platform"
+        self._warn(address, words, hint=_LOCK_SIGNED)
+        return True
+
     def _warn_of_fewer(self, request: LockRequest, entry: LockEntry) -> None:
         """Warn of platforms that are no longer locked because others were named, or because they are not known."""
         address, version = request.address, request.version
@@ -295,7 +314,8 @@ class RootUpgrade:
             locked = self._entries.get(request.address)
             if locked is not None:
                 platforms[request.address] = request.platforms
-                self._warn_of_fewer(request, locked)
+                if not self._warn_of_unsigned(request, locked):
+                    self._warn_of_fewer(request, locked)
         required = self._root.configuration.required()
         moved = {new: old for new, old in self._migrated.items() if new in self._entries and old not in required}
         put_entries(
