@@ -1005,8 +1005,13 @@ def test_a_root_of_the_other_tool_is_a_cause_of_its_own(both: Path, doctor: Any)
     first, causes = document["causes"][0], {one["id"]: one["verdict"] for one in document["causes"]}
     assert (document["facts"]["root"], first["id"], first["verdict"]) == ("live/a-terraform", "other-tool", "yes")
     assert causes["wrong-source"] == "no"
-    assert [one["command"] for one in document["remedies"]] == ["terraform -chdir=live/a-terraform init"]
+    use, name = document["remedies"]
+    assert (use["id"], use["command"]) == ("use-tool", "terraform -chdir=live/a-terraform init")
+    title = f'Write source = "{TERRAFORM_HOST}/hashicorp/random" by hand at live/a-terraform/main.tf:4'
+    assert (name["id"], name["trust"]) == ("correct-source", "low")
+    assert name["hint"] == "locklens why hashicorp/random --tool opentofu --root=live/a-terraform"
     out = doctor(both, "--format", "text", "run.log")
+    assert title in " ".join(out.split())
     assert "VERDICT      OpenTofu ran in a root of Terraform. [CONFIRMED]" in out
     assert out.count("WARNING") == 1
 
@@ -1028,6 +1033,19 @@ def test_a_source_with_the_host_of_the_registry_that_has_the_provider_ends_the_e
     document = doctor(both, "run.log")
     assert document["fixed"] == f"nothing in live/a-terraform requires {OPENTOFU_HOST}/hashicorp/random any more"
     assert [one["command"] for one in document["remedies"]] == ["tofu -chdir=live/a-terraform init"]
+
+
+def test_a_root_that_opentofu_wrote_is_not_called_one_of_terraform(both: Path, doctor: Any) -> None:
+    (both / "live/a-terraform/.terraform.lock.hcl").write_bytes(lock_file(RANDOM, dialect=OPENTOFU))
+    (both / "run.log").write_text(f"$ tofu -chdir=live/a-terraform init\n{NO_PROVIDER}", "utf-8")
+    document = doctor(both, "run.log")
+    first = document["causes"][0]
+    assert (first["id"], first["verdict"]) == ("other-tool", "yes")
+    assert "VERDICT      The lock file has the entry of the other tool's registry." in doctor(
+        both, "--format", "text", "run.log"
+    )
+    assert first["evidence"].endswith("; OpenTofu wrote that file")
+    assert [(one["id"], one["trust"]) for one in document["remedies"]] == [("correct-source", "none")]
 
 
 def test_the_tool_that_wrote_a_lock_file_refuses_it_where_it_has_more_than_is_required(both: Path, doctor: Any) -> None:

@@ -66,3 +66,32 @@ def test_other_errors_do_not(place: Place, command: str) -> None:
     outcome = place.init() if command == "init" else place.lock("linux_amd64")
     assert outcome.has_failed
     assert not any("doctor" in one.hint for one in outcome.diagnostics)
+
+
+@pytest.mark.parametrize("command", ["init", "lock"])
+def test_a_provider_that_opentofus_registry_lacks_is_kept_by_the_source_that_the_hint_writes(
+    place: Place, command: str
+) -> None:
+    settings, lacking = place.folder / "home/cli.tfrc", OPENTOFU.default_host
+    service = place.registry.service_url(lacking)
+    text = f'{settings.read_text()}host "{lacking}" {{\n  services = {{ "providers.v1" = "{service}" }}\n}}\n'
+    settings.write_text(text)
+
+    def run() -> RootResult:
+        return place.init(tool=OPENTOFU) if command == "init" else place.lock("linux_amd64", tool=OPENTOFU)
+
+    place.require(("acme/demo", "~> 1.0"))
+    assert refused(run(), "does not have a provider") == ""
+    assert not place.lock("linux_amd64", "darwin_arm64").has_failed
+    before = place.lock_file.read_bytes().partition(b"provider ")[2]
+    hint = refused(run(), "does not have a provider")
+    source = f"{HOST}/acme/demo"
+    line = next(
+        number
+        for number, text in enumerate((place.root / "main.tf").read_text().splitlines(), 1)
+        if "acme/demo" in text
+    )
+    assert hint == f'{source} is locked: source = "{source}" at main.tf:{line} keeps it, with its hashes'
+    place.require((source, "~> 1.0"))
+    assert not run().has_failed
+    assert place.lock_file.read_bytes().partition(b"provider ")[2] == before

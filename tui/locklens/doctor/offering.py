@@ -17,7 +17,7 @@ from locklens.packages.installed import KEPT_ASIDE
 from locklens.text import clauses, listing, shell_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
@@ -40,6 +40,17 @@ def _is_lost_to_tool(one: Affected) -> bool:
     """True if the wrong tool ran, whose registry lacks a provider: no other version of another one makes init pass."""
     is_wrong = any(each.id is CauseId.OTHER_TOOL and each.verdict is CauseVerdict.YES for each in one.causes)
     return is_wrong and one.examined.message.kind == "provider-unknown"
+
+
+def _ending_loss(affected: Sequence[Affected]) -> dict[str, Collection[str]]:
+    """Return the roots that the wrong tool's registry failed, with the ids of the fixes that end all their errors.
+
+    A source that names the other registry ends the error of its provider alone.
+    """
+    errors = [one for one in affected if one.examined.message.kind not in WARNINGS]
+    lost = {one.examined.root for one in errors if _is_lost_to_tool(one)}
+    others = {one.examined.root for one in errors if not _is_lost_to_tool(one)}
+    return {root: {"use-tool", *(() if root in others else ("correct-source",))} for root in lost}
 
 
 def _told(one: Affected) -> object:
@@ -86,7 +97,7 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     for one in affected:
         strengths = (_strength(each) for each in one.causes if each.is_probable)
         best[_told(one)] = max(best.get(_told(one), 0), *strengths, 0)
-    lost, stopping = {one.examined.root for one in affected if _is_lost_to_tool(one)}, _stopping(affected)
+    lost, stopping = _ending_loss(affected), _stopping(affected)
     for one in affected:
         causes = [each for each in one.causes if each.is_probable]
         if not one.examined.is_of_root:  # there is no file here that a fix could change
@@ -115,12 +126,12 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
 
 
 def _offered(
-    one: Affected, causes: Sequence[Cause], best: int, stopping: str, lost: Collection[str]
+    one: Affected, causes: Sequence[Cause], best: int, stopping: str, lost: Mapping[str, Collection[str]]
 ) -> Sequence[Remedy]:
     """Return the remedies for causes of one provider; `best` is the strength of the strongest cause of its error.
 
     `stopping` is why init fails in the root all the same, "" where it does not; `lost` are the roots whose error only
-    the other tool ends.
+    the other tool, or its registry, ends, with the ids of such fixes.
     """
     x, weaker = one.examined, list[Cause]()
     if x.error is not None:  # beside a stronger cause of its error, a weaker one is of no use
@@ -130,7 +141,7 @@ def _offered(
     if causes and not offered and x.fitting:  # of one root of several, even a sure cause is likely
         offered = [remedy for cause in weaker for remedy in BY_ID[cause.id].remedies(one)]
     if x.root in lost:
-        offered = [each for each in offered if each.id == "use-tool"] or offered
+        offered = [each for each in offered if each.id in lost[x.root]] or offered
     if any(Trait.OF_HASHES in cause.traits for cause in causes):
         copies = list(provider_remedies.copies(one))  # one for another machine helps only where that has a mirror
         offered = [*(each for each in copies if each.write), *offered, *(each for each in copies if not each.write)]

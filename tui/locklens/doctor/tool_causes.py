@@ -46,6 +46,8 @@ def _ran_in_root_of_other(x: Examined) -> Judgement | None:
         words = f"{words}; commit {x.history.tool_commit[:12]} locks it in {host}"
         title = _OF_OTHER_REGISTRY.format(own.product, ran.product)
         return Judgement(_YES, words, basis=Basis.RUN, title=title)
+    if x.lock.writer is ran and x.entry is not None:
+        return Judgement(_YES, f"{words}; {ran.product} wrote that file", basis=Basis.RUN, title=_HAS_OTHER)
     return Judgement(_YES, words, basis=Basis.RUN, title=_ran_in(ran, own))
 
 

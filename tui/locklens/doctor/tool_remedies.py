@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, twin_of
 from locklens.doctor import may_read
 from locklens.doctor.affected import excluding
 from locklens.doctor.messages import OF_LACKING
 from locklens.doctor.model import TrustCost
 from locklens.doctor.past_remedies import changes_since, fix_entry, restored_file
 from locklens.doctor.run_remedies import run_again
-from locklens.doctor.version_remedies import upgrade
+from locklens.doctor.version_remedies import by_hand, upgrade
+from locklens.project.configuration import source_places
 from locklens.text import clauses, counted, listing
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         words = as_writer.next_step, "" if is_locked else today, left, refused, doubt
         places = {"is_partial": f"{refused}{unread}" != "", "is_doubtful": doubt != ""}
         yield one.alone.remedy("use-tool", title, cost, None, *words, **places)
+    if x.message.kind == "provider-unknown":
+        yield from _with_source(one)
     if x.message.kind in {"provider-unknown", "plugin-missing"}:
         return  # the entry is right for its own tool
     if x.message.kind == "entries-migrated":
@@ -69,6 +72,21 @@ def fix_tool(one: Affected) -> Iterator[Remedy]:
         yield from upgrade(one, f"Upgrade {x.name}: the new entry replaces that of the other tool's registry")
         return
     yield from fix_entry(one)
+
+
+def _with_source(one: Affected) -> Iterator[Remedy]:
+    """The source names Terraform's registry, where OpenTofu's lacks the provider: then both tools keep the entry."""
+    x, required = one.examined, twin_of(one.examined.address)
+    places = source_places(x.configuration.of(required)) if required is not None else ()
+    if x.entry is None or x.other_registry != OPENTOFU.default_host or not places:
+        return
+    where = listing(list(map(str, places)), 3)
+    title = f'Write source = "{x.address}" by hand at {where}'
+    is_own = x.lock.writer is OPENTOFU
+    moved = "" if is_own else "init of OpenTofu then locks the other providers of the root in its own registry"
+    named = replace(one, examined=replace(x, address=required)).alone
+    found = by_hand(named, "correct-source", title, "file and line", clauses("its entry stays, with its hashes", moved))
+    yield found if is_own else replace(found, trust=_LOW)
 
 
 _OF_WRONG_TOOL = frozenset({"readonly-changed", "plugin-missing", *OF_LACKING})

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct, field
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep
-from locklens.errors import LockLensError, TrustError
+from locklens.dialect import OPENTOFU
+from locklens.errors import LockLensError, ProviderNotFoundError, TrustError
 from locklens.hashes import is_known_scheme
 from locklens.install import PluginCache
-from locklens.text import shell_word
+from locklens.project.configuration import source_places
+from locklens.text import listing, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,12 +42,14 @@ class ProviderRequirement(Struct, frozen=True):
 
     Attributes:
         first: The platform whose package is looked up first, None while that is unknown.
+        twin: The entry of its name in the other tool's registry.
     """
 
     address: ProviderAddress
     requirements: tuple[Requirement, ...]
     prior: LockEntry | None
     first: Platform | None = None
+    twin: LockEntry | None = None
 
     @property
     def locked(self) -> Version | None:
@@ -56,6 +60,15 @@ class ProviderRequirement(Struct, frozen=True):
         """The locked hashes that the tools compare, if it is the locked version; empty otherwise."""
         prior = self.prior
         return frozenset(filter(is_known_scheme, prior.hashes)) if prior and prior.version == version else frozenset()
+
+    def hint_after(self, error: LockLensError) -> str:
+        """Return the edit that keeps the entry of Terraform's registry, where OpenTofu's lacks a provider; else ""."""
+        is_absent = isinstance(error, ProviderNotFoundError) and error.source == OPENTOFU.default_host
+        places = source_places(self.requirements)
+        if not is_absent or self.twin is None or not places:
+            return ""
+        where = listing(list(map(str, places)), 3)
+        return f'{self.twin.address} is locked: source = "{self.twin.address}" at {where} keeps it, with its hashes'
 
     @property
     def pinned(self) -> Version | None:

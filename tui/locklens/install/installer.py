@@ -112,7 +112,8 @@ class Installer(Struct, frozen=True):
             selection = self._select(requirement)
         except LockLensError as error:
             words = f"{self._lead} {self.context.name(requirement.address)}: {error}"
-            return self._failed(requirement.address, self._query_summary(error), words, error)
+            hint = requirement.hint_after(error)
+            return self._failed(requirement.address, self._query_summary(error), words, error, hint)
         if isinstance(selection, _Done | Diagnostic):
             return selection
         try:
@@ -331,7 +332,7 @@ class Installer(Struct, frozen=True):
         return _QUERY if self._is_terraform or isinstance(error, NotFoundError) else _RESOLVE
 
     def _failed(
-        self, address: ProviderAddress, summary: str, words: str, error: LockLensError | None = None
+        self, address: ProviderAddress, summary: str, words: str, error: LockLensError | None = None, hint: str = ""
     ) -> Diagnostic:
-        hint = next_step(error, self.root) if error is not None else ""
+        hint = hint or (next_step(error, self.root) if error is not None else "")
         return self.context.failed(address, summary, words, hint, next_step=step_after(error))

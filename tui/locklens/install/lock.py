@@ -259,7 +259,9 @@ def _selected(requirement: ProviderRequirement, context: InstallContext, summary
             offered = context.source(requirement.address).versions(requirement.address)
         except LockLensError as error:
             words = f"Could not retrieve the list of available versions for provider {name}: {error}"
-            return _failed(context, requirement.address, words, error, summary=summary)
+            return _failed(
+                context, requirement.address, words, error, summary=summary, hint=requirement.hint_after(error)
+            )
         if offered.warnings:
             context.emit(RegistryWarned(name, offered.warnings))
         selection = select(requirement.requirements, offered.versions, version, upgrade=False)
@@ -303,6 +305,7 @@ def _failed(
     error: LockLensError | None = None,
     *,
     summary: str = LOCKING_FAILED,
+    hint: str = "",
 ) -> Diagnostic:
-    hint = next_step(error) if error is not None else ""
+    hint = hint or (next_step(error) if error is not None else "")
     return context.failed(address, summary, words, hint, next_step=step_after(error))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect
+from locklens.dialect import DIALECTS, OPENTOFU, TERRAFORM, Dialect, twin_of
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError, UnmergedFileError
 from locklens.hcl import SyntaxProblem
 from locklens.lockfile import Conflict, ConflictMarker, LockEntry, LockFile
@@ -118,7 +118,8 @@ class Root(Struct, frozen=True):
         prior = {entry.address: entry for entry in reversed(self.migration.entries)}
         addresses = sorted(self.configuration.required() - skipped)
         return [
-            ProviderRequirement(address, self.configuration.of(address), prior.get(address)) for address in addresses
+            ProviderRequirement(one, self.configuration.of(one), prior.get(one), twin=self.lock.entry(twin_of(one)))
+            for one in addresses
         ]
 
     def name_of(self, address: ProviderAddress) -> str:

@@ -119,6 +119,17 @@ def source_place(one: Requirement) -> FilePlace:
     return FilePlace(one.file, one.source_line or one.line)
 
 
+def source_places(requirements: Iterable[Requirement]) -> tuple[FilePlace, ...]:
+    """Return the places of the source addresses that a provider has; () where a module that requires it has none.
+
+    An installed module counts as one, since nothing of it can be edited. What the state requires is not written.
+    """
+    written = [one for one in requirements if one.contributor is not Contributor.STATE]
+    sources = [one for one in written if one.source_line and ".terraform/" not in one.file]
+    is_each = {one.module for one in written} == {one.module for one in sources}
+    return tuple(dict.fromkeys(map(source_place, sources))) if is_each else ()
+
+
 class ModuleReference(Struct, frozen=True):
     """A call of a module, by its path, such as "network" or "a.b", with the text of its source and its place."""
 
