@@ -357,7 +357,7 @@ def test_of_lists_the_entries_that_are_added_and_removed_are_named(repository: R
 
     def differences() -> str:
         message: str = findings(repository.review()[1])["LK028"]["message"]
-        return message.partition(" applies: ")[2]
+        return message.partition(" applies: ")[2].partition("; it lacks")[0]
 
     repository.commit_to_main(policy(allow, keys[:2]))
     git(repository.top, "rebase", "-q", "main")
@@ -385,10 +385,10 @@ def test_the_same_edit_on_both_branches_is_no_change_of_the_head(repository: Rep
     assert "LK028" not in findings(repository.review()[1])
     repository.commit(policy=f"fail_on = 'warn'\n{same}linux_arm64 = 'agents'\n")
     message = findings(repository.review()[1])["LK028"]["message"]
-    assert message.endswith('applies: platforms.linux_arm64 absent -> "agents"')
+    assert 'applies: platforms.linux_arm64 absent -> "agents"; it lacks' in message
     repository.commit(policy="fail_on = 'warn'\n[platforms]\ndarwin_arm64 = 'laptops'\n")
     message = findings(repository.review()[1])["LK028"]["message"]
-    assert message.endswith('applies: platforms.linux_amd64 "CI" -> absent')
+    assert 'applies: platforms.linux_amd64 "CI" -> absent; it lacks' in message
 
 
 def test_what_the_base_alone_changed_since_the_fork_point_is_no_change_of_the_head(repository: Repository) -> None:
@@ -400,8 +400,55 @@ def test_what_the_base_alone_changed_since_the_fork_point_is_no_change_of_the_he
     status, document = repository.review()
     lead = "locklens.toml differs in the work tree, and that of the base (main) applies: "
     values = 'cooldown "9 days" -> "3 days"; fail_on "block" -> "warn"'
-    assert (status, findings(document)["LK028"]["message"]) == (0, lead + values)
+    lacking = "; it lacks what the base (main) changed since (cooldown, allow, trust): bring the branch up to date "
+    assert (status, findings(document)["LK028"]["message"]) == (
+        0,
+        f"{lead}{values}{lacking}before it replaces the base's",
+    )
     assert not [note for note in document["run"]["notes"] if "pending" in note]
+
+
+@pytest.mark.parametrize("guarded", ["", 'accept_from = "head"\n'])
+@pytest.mark.parametrize("sides", [("main", "--merge-base"), ("main",)])
+@pytest.mark.parametrize("began", ["", "cooldown = 3\n"])
+def test_an_edit_of_a_policy_that_lacks_rules_of_the_base_says_so(
+    repository: Repository, capsys: pytest.CaptureFixture[str], guarded: str, sides: tuple[str, ...], began: str
+) -> None:
+    """On the base, the file of the branch would replace the base's, which has rules that the branch began without."""
+    if began:
+        repository.commit_to_main(began)
+        git(repository.top, "rebase", "-q", "main")
+    other_signer(repository)
+    pinned = pinning(publisher("acme").key.fingerprint)
+    policy = f"{guarded}cooldown = 7\nallow = ['acme/demo', 'hashicorp/*']\n[severity]\nLK016 = 'off'\n{pinned}"
+    repository.commit_to_main(policy)
+
+    def edit(*words: str) -> str:
+        capsys.readouterr()
+        assert main([*words, "--by", "Ann", "--no-cache"], lambda *_: 0) == 0
+        return " ".join(capsys.readouterr().err.split())
+
+    accept = ("accept", "LK010", "acme/demo", "--reason", "tested", "--base", *sides)
+    lacking = f"cooldown, allow, {'accept_from, ' if guarded else ''}severity, trust"
+    words = f"warning: locklens.toml: lacks what main changed in it since this branch began: {lacking}"
+    assert words in edit(*accept, "--dry-run")
+    assert f"{words} hint: bring the branch up to date first" in edit(
+        "keys", "trust", "acme", "--base", "main", "--dry-run"
+    )
+    assert words in edit(*accept)
+    repository.commit()
+    capsys.readouterr()
+    main(["review", *sides, "--format", "json", "--no-cache"], lambda *_: 0)
+    message = findings(json.loads(capsys.readouterr().out))["LK028"]["message"]
+    named = f"; it lacks what the base (main) changed since ({lacking}): bring the branch up to date before it replaces the base's"
+    assert message.endswith(named)
+    git(repository.top, "reset", "-q", "--hard", "HEAD~1")
+    git(repository.top, "rebase", "-q", "main")
+    assert "lacks" not in edit(*accept)
+    repository.commit()
+    git(repository.top, "checkout", "-q", "main")
+    git(repository.top, "checkout", "-q", "pr", "--", POLICY_FILE)
+    assert (repository.top / POLICY_FILE).read_text().startswith(policy)
 
 
 def test_an_edit_that_the_base_made_too_is_no_change_of_the_head(repository: Repository) -> None:

@@ -31,6 +31,7 @@ from locklens.operations.write.policy_edits import Decision, accept_findings
 from locklens.policy import POLICY_FILE
 from locklens.releases import NetworkSettings
 from locklens.review.findings import Severity
+from locklens.review.model import SideName
 from locklens.review.reports.lock_lines import grouped, keys_text
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
@@ -165,6 +166,23 @@ def test_the_equivalent_command_names_the_root_where_others_change_the_provider_
         node = Node("key", NodeKind.GROUP, "aws", subjects=tuple(RootChange(*pair) for pair in chosen))
         command = accepting(node, review, top, ["LK027"], decision).plan().proposal.command
         assert command.partition(" && ")[0].endswith(f"--reason checked{words}")
+
+
+def test_what_the_policy_of_the_branch_lacks_is_warned_of(top: Path, samples: Samples) -> None:
+    change = samples.change(findings=(samples.finding("LK027", Severity.INFO),))
+    root = samples.root("live", [change])
+    node = Node("key", NodeKind.CHANGE, "aws", subjects=(RootChange(root, change),))
+    decision, fork = (
+        Decision("checked", "Ann Example", date(2026, 1, 1)),
+        SideName("git", "main...HEAD", "a" * 40, "main"),
+    )
+    for lacking, words in (
+        ((), []),
+        (("allow", "trust"), ["lacks what main changed in it since this branch began: allow, trust"]),
+    ):
+        review = replace(samples.review(root), base=fork, policy_lacking=lacking)
+        plan = accepting(node, review, top, ["LK027"], decision).plan()
+        assert [one.detail for one in plan.diagnostics] == words
 
 
 async def test_a_name_that_git_does_not_know_is_asked_for(opening: Opening, top: Path) -> None:

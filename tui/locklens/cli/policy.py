@@ -220,7 +220,7 @@ def _trust(options: Namespace) -> Operation:
     """Return the operation that pins the keys of a namespace."""
     from locklens.operations.compare import open_locked
     from locklens.operations.comparison import Base
-    from locklens.operations.write.policy_edits import TrustKeys, base_words, decision_of, pins_at
+    from locklens.operations.write.policy_edits import TrustKeys, base_words, decision_of, outdated_words, pins_at
     from locklens.operations.write.seen_keys import seen_keys
     from locklens.review.keys import signers
 
@@ -229,7 +229,8 @@ def _trust(options: Namespace) -> Operation:
     opened = partial(open_locked, Path.cwd(), base=Base(options.base))
     review = _reviewed(options, opened, is_of_all=True)
     seen = seen_keys(review, options.namespace, signers(review), pins_at(top))
-    return TrustKeys(top, seen, decision, tuple(options.key), base_words(review, has_merge_base=False))
+    compared = base_words(review, has_merge_base=False)
+    return TrustKeys(top, seen, decision, tuple(options.key), compared, outdated_words(review))
 
 
 def _drop(options: Namespace) -> Operation:

@@ -328,6 +328,7 @@ class PolicyChange(Struct, frozen=True):
         is_since_fork: True if it is that since the common ancestor, so that the base did not make it.
         line: The first line that differs in the head's file; None if there is none.
         content: A digest of the head's file.
+        lacking: The keys that the base alone changed since the head began.
     """
 
     base_name: str
@@ -341,6 +342,7 @@ class PolicyChange(Struct, frozen=True):
     is_since_fork: bool = False
     line: int | None = None
     content: str = ""
+    lacking: tuple[str, ...] = ()
 
 
 _FROM_HEAD = ("accept", "trust")

@@ -374,6 +374,7 @@ class Review(Struct, frozen=True, dict=True):
         staged: Providers whose blocks are staged as the work tree has them, each with its lock file; on screens alone.
         stageable: The changed ones whose blocks the index has otherwise or not, where they can be staged; likewise.
         pending: Acceptances in the policy of the new side, which count once the base has them.
+        policy_lacking: The keys of the policy that the base alone changed since the new side began.
     """
 
     at: str
@@ -393,6 +394,7 @@ class Review(Struct, frozen=True, dict=True):
     staged: frozenset[tuple[str, ProviderAddress]] = frozenset()
     stageable: frozenset[tuple[str, ProviderAddress]] = frozenset()
     pending: tuple[Acceptance, ...] = ()
+    policy_lacking: tuple[str, ...] = ()
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:

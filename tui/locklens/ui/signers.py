@@ -441,7 +441,8 @@ class SignersScreen(RowActionsScreen):
                 raise LockLensError("the keys changed while you compared them; press T again")
             is_of_all = set(chosen) == set(seen.signing) and not seen.others
             base = policy_edits.base_words(review, has_merge_base=False)
-            return policy_edits.TrustKeys(top, seen, decision, () if is_of_all else chosen, base)
+            outdated = policy_edits.outdated_words(review)
+            return policy_edits.TrustKeys(top, seen, decision, () if is_of_all else chosen, base, outdated)
 
         self.decide("trust", operation)
 

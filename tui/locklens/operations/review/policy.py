@@ -58,6 +58,7 @@ class EffectivePolicy(Struct, frozen=True):
         taken_acceptances: The acceptances in force that only the head has.
         taken_pins: The same of its pins.
         pending: The acceptances that only the head has, and that do not count until the base has them.
+        lacking: The keys that the base alone changed since the head began.
     """
 
     policy: Policy
@@ -67,6 +68,7 @@ class EffectivePolicy(Struct, frozen=True):
     taken_acceptances: tuple[Acceptance, ...] = ()
     taken_pins: tuple[Pin, ...] = ()
     pending: tuple[Acceptance, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePolicy:
@@ -88,20 +90,22 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
     data, other = side.tree.read(POLICY_FILE), comparison.head.tree.read(POLICY_FILE)
     base = _parsed(data, side.name) if data is not None else Policy()
     origin = PolicySide.NONE if data is None else PolicySide.BASE
-    forked = comparison.base.tree.read(POLICY_FILE) if comparison.tip is not None else data
-    if other in (data, forked):
+    if other == data:
         return _in_force(base, origin)
     head, problem = _of_head(other)
     # What the tip alone changed since the fork point is no change of the head: a merge leaves it as the tip has it.
-    fork, unread = _of_head(forked) if comparison.tip is not None else (base, "")
+    forked = comparison.base.tree.read(POLICY_FILE) if comparison.tip is not None else data
+    fork, unread = _of_head(forked)
     fork = base if unread else fork
+    begun = fork if comparison.tip is not None else _at_fork_point(comparison, base)
+    lacking = own_keys(head, base, begun) if not problem else ()
     differing = differing_keys(base, head) if not problem else ()
     keys = own_keys(base, head, fork) if not problem else ()
-    if differing and not keys:
-        return _in_force(base, origin)
+    if other == forked or (differing and not keys):
+        return replace(_in_force(base, origin), lacking=lacking)
     permits = base.accept_from is AcceptFrom.HEAD and are_decisions(keys) and not problem
     notes = [_ignored(other, data, comparison.head.in_words, side.name)] if not permits else []
-    more = proposed(base, proposed(fork if comparison.tip is not None else _at_fork_point(comparison, base), head))
+    more = proposed(base, proposed(begun, head))
     policy = with_proposed(base, more)
     if policy is base:
         notes += _proposals(more)
@@ -120,8 +124,9 @@ def effective_policy(comparison: Comparison, given: Path | None) -> EffectivePol
             default=None,
         ),
         content=identity_of((other or b"").decode("latin-1")),
+        lacking=lacking,
     )
-    effective = _in_force(policy, origin, notes, change)
+    effective = replace(_in_force(policy, origin, notes, change), lacking=lacking)
     if policy is base:
         return replace(effective, pending=in_force(more, datetime.now(UTC).date()).accept)
     return replace(effective, taken_acceptances=more.accept, taken_pins=more.trust)

@@ -119,6 +119,7 @@ def review_lock_files(
         else made_from.base_hosts,
         own_findings=_policy_findings(effective) if not request.is_survey else (),
         pending=effective.pending,
+        policy_lacking=effective.lacking,
     )
 
 

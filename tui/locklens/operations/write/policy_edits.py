@@ -54,12 +54,14 @@ class Accept(FileOperation, frozen=True):
     Attributes:
         by: The name that the command line has to give; "" for that of git.
         compared: The words that name the reviewed base and roots on the command line; () for HEAD and all roots.
+        outdated: What the policy lacks of the base's, as `outdated_words` returns it.
     """
 
     top: Path
     acceptances: tuple[Acceptance, ...]
     by: str = ""
     compared: tuple[str, ...] = ()
+    outdated: str = ""
 
     @property
     def title(self) -> str:
@@ -78,6 +80,7 @@ class Accept(FileOperation, frozen=True):
         draft = _PolicyDraft(self.top)
         before = {one.key: one for one in parse(draft.data, POLICY_FILE).accept}
         draft.put_policy(with_acceptances(draft.data, self.acceptances))
+        draft.warn_of_outdated(self.outdated)
         commands = []
         for one in self.acceptances:
             until = f" until {one.until}" if one.until is not None else ""
@@ -100,6 +103,7 @@ class TrustKeys(FileOperation, frozen=True):
         seen: The keys that the pin may name.
         named: The fingerprints of those to pin; () for all that sign locked releases.
         compared: The words that name the reviewed base on the command line; () for HEAD.
+        outdated: As of `Accept`.
     """
 
     top: Path
@@ -107,6 +111,7 @@ class TrustKeys(FileOperation, frozen=True):
     decision: Decision
     named: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
+    outdated: str = ""
 
     @property
     def title(self) -> str:
@@ -133,6 +138,7 @@ class TrustKeys(FileOperation, frozen=True):
                 draft.describe(line, dry_run=line)
         for warning in self.seen.warnings(pin.keys):
             draft.warn("", warning.words, file=POLICY_FILE, hint=warning.hint)
+        draft.warn_of_outdated(self.outdated)
         before = next((one for one in parse(draft.data, POLICY_FILE).trust if one.scope == pin.scope), None)
         if before is not None:
             draft.describe_policy(f"the pin of {pin.name}", f"replaced: {_pin_in_words(before)}")
@@ -210,6 +216,12 @@ class _PolicyDraft(PlanBuilder):
     def put_policy(self, new: bytes | None) -> None:
         self.put(PlannedFile(POLICY_FILE, self._old, new))
 
+    def warn_of_outdated(self, words: str) -> None:
+        """Warn of what the policy lacks of the base's; "" for nothing."""
+        if words:
+            hint = "bring the branch up to date first: where this file replaces the base's, its rules are lost"
+            self.warn("", words, file=POLICY_FILE, hint=hint)
+
 
 def accept_findings(
     review: Review,
@@ -242,12 +254,22 @@ def accept_findings(
         ),
         decision.by if decision.is_name_typed else "",
         (*base_words(review), *root_words(top, roots)),
+        outdated_words(review),
     )
 
 
 def root_words(top: Path, roots: Sequence[str]) -> tuple[str, ...]:
     """The words that name roots, given relative to a top, on the command line of `accept`; () for all."""
     return ("--", *Scope.at(top, roots, RootSettings()).roots) if roots else ()
+
+
+def outdated_words(review: Review) -> str:
+    """Return what the policy on disk lacks of the base's, which changed it since the branch began; "" for nothing."""
+    if not review.policy_lacking:
+        return ""
+    return (
+        f"lacks what {review.base.tip_name} changed in it since this branch began: {', '.join(review.policy_lacking)}"
+    )
 
 
 def base_words(review: Review, *, has_merge_base: bool = True) -> tuple[str, ...]:

@@ -242,6 +242,11 @@ def own_policy(change: PolicyChange) -> Iterator[Verdict]:
     else:
         what = f"is removed in {head}" if change.is_removed else f"differs in {head}"
         words = f"{POLICY_FILE} {what}, and {judge}: {'; '.join(change.differences) or 'in comments or layout alone'}"
+    if change.lacking and not change.is_removed:
+        keys = ", ".join(change.lacking)
+        words += (
+            f"; it lacks what {base} changed since ({keys}): bring the branch up to date before it replaces the base's"
+        )
     severity = None if change.is_unpermitted else Severity.INFO
     yield Verdict(words, change.line, POLICY_FILE, severity=severity, content=change.content, case=_case_of(change))
 

@@ -12,7 +12,14 @@ from locklens.errors import LockLensError
 from locklens.lines import FilePlace
 from locklens.operations.reports import render_report
 from locklens.operations.write.lock_edits import Format, Prune, Restore, RestoredProviders
-from locklens.operations.write.policy_edits import Accept, Decision, accept_findings, base_words, root_words
+from locklens.operations.write.policy_edits import (
+    Accept,
+    Decision,
+    accept_findings,
+    base_words,
+    outdated_words,
+    root_words,
+)
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.project import LOCK_FILE
 from locklens.review.model import ChangeKind, LockStatus, Review, RootReview
@@ -86,7 +93,8 @@ def accepting(node: Node | None, review: Review, top: Path, rules: Iterable[str]
     # Without them the command would accept the other ways too in which roots change the provider.
     roots = _paths(subject.root for subject in subjects) if len(accepted) < len(found) else ()
     words = (*base_words(review), *root_words(top, roots))
-    return Accept(top, accepted, decision.by if decision.is_name_typed else "", words)
+    by = decision.by if decision.is_name_typed else ""
+    return Accept(top, accepted, by, words, outdated_words(review))
 
 
 def restorable(node: Node | None) -> dict[str, list[str]]:
