@@ -70,6 +70,13 @@ def test_hashes_of_two_platforms_are_united() -> None:
     assert [str(address) for address in merged.united] == ["registry.terraform.io/acme/a"]
 
 
+def test_hashes_that_are_equal_are_not_said_to_be_united() -> None:
+    moved = ("1.1.0", H1["B"], ZH["b"])
+    ours, theirs = entry("a", *moved), entry("a", *moved, constraints="~> 1.0")
+    merged = merge(lock(A1), lock(ours), lock(theirs), dialect=TERRAFORM)
+    assert (merged.data, merged.united) == (lock(theirs), ())
+
+
 def test_constraints_of_one_side_go_with_the_united_hashes() -> None:
     ours = entry("a", "1.0.0", H1["A"], H1["B"], ZH["a"], ZH["b"])
     theirs = entry("a", "1.0.0", H1["A"], ZH["a"], ZH["b"], constraints="~> 1.0")

@@ -151,7 +151,7 @@ def merge(
             conflicts.append(piece)
             changed[address] = _marked(address, second, third, labels or Labels())
             continue
-        if not isinstance(outcome, _Side):
+        if not isinstance(outcome, _Side) and {*second.entries[address].hashes} ^ {*third.entries[address].hashes}:
             united.append(address)
         if piece is not second.pieces.by_address.get(address):
             changed[address] = piece
