@@ -71,6 +71,24 @@ def state(clone: Path) -> dict[str, str]:
     }
 
 
+def test_a_base_that_the_remote_alone_has_as_a_branch_is_named(hub: Forge) -> None:
+    git(hub.work, "push", "-q", str(hub.bare), "main:refs/heads/release/1")
+    for remote in ("origin", "upstream"):
+        if remote != "origin":
+            git(hub.clone, "remote", "add", remote, str(hub.bare))
+        git(hub.clone, "fetch", "-q", remote)
+    for name, meant in (
+        ("release/1", "origin/release/1 or upstream/release/1"),
+        ("release/1~1", "origin/release/1~1 or upstream/release/1~1"),
+    ):
+        status, _, err = locklens(hub.clone, *REVIEW, name, "--pr", "12")
+        assert (status, err.splitlines()[-2:]) == (2, [
+            f"error: unknown revision '{name}'", f"hint: did you mean {meant}?"
+        ])  # fmt: skip
+    for name in ("release", "release/*", "no"):
+        assert '"git fetch" brings those of the remote' in locklens(hub.clone, *REVIEW, name)[2]
+
+
 def test_a_request_is_compared_with_its_merge_base(forge: Forge) -> None:
     before = state(forge.clone)
     status, out, err = locklens(forge.clone, *REVIEW, "--pr", "12")

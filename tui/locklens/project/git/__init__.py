@@ -184,10 +184,7 @@ class Repository:
             return commit
         if name in ("HEAD", "@") and self.is_unborn:
             raise RepositoryError("the repository has no commits yet", hint="commit first, or use --old and --new")
-        raise RepositoryError(
-            f"unknown revision {name!r}",
-            hint='name a commit, branch or tag that this clone has; "git fetch" brings those of the remote',
-        )
+        raise listings.unknown_revision(self._command, name)
 
     @property
     def author(self) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import RepositoryError
+from locklens.project.git.objects import can_be_asked
 from locklens.project.tree import name_bytes
 
 if TYPE_CHECKING:
@@ -256,6 +257,21 @@ def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, i
             f" {_shown(references[0])} has the name",
             hint=f"write the id in full, or {_shown(references[0] + suffix)}",
         )
+
+
+def unknown_revision(command: GitCommand, name: str) -> RepositoryError:
+    """Return the error about a name of no commit, with the remote branches that have the name.
+
+    Raises:
+        RepositoryError: Git failed.
+    """
+    first, suffix = _first_part(name)
+    found: Iterable[str] = ()
+    if first and can_be_asked(first) and not _IN_NO_REFERENCE.search(first):
+        found = sorted(_matching(command, [_pattern("refs/remotes/*/{}", first)]))
+    meant = [_shown(one.removeprefix("refs/remotes/") + suffix) for one in found]
+    hint = 'name a commit, branch or tag that this clone has; "git fetch" brings those of the remote'
+    return RepositoryError(f"unknown revision {name!r}", hint=f"did you mean {' or '.join(meant)}?" if meant else hint)
 
 
 def require_no_fetched_tag(command: GitCommand, name: str) -> None:
