@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from locklens.dialect import twin_of
 from locklens.doctor import is_for_twin, locked_states, taken_over
 from locklens.doctor.affected import excluding
 from locklens.doctor.model import CauseId, CauseVerdict, Remedy, TrustCost
@@ -365,6 +366,8 @@ def pruned_words(remedy: Remedy, group: Sequence[Affected]) -> str:
         left = x.lock.by_address.keys() - awaited
         if remedy.id == "lock":
             left = {entry.address for entry in taken.entries}
+        if remedy.id == "restore-entry":  # it replaces the entry that one moved to
+            left -= {twin_of(one.examined.address) for one in group}
         # Where the log tells what the run searched, nothing else is examined; else most have a fix of their own.
         orphans |= {each for each in left - required if x.searched_by_run or is_for_twin(each, x.lock, x.configuration)}
     line = replace(group[0], roots=tuple(dict.fromkeys(root for one in group for root in one.roots))).line("prune")
