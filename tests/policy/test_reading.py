@@ -291,6 +291,7 @@ def test_nothing_wanted(data: bytes) -> None:
         ("accept_from = 'tip'\n", 1, '"accept_from" must be one of "base", "head"'),
         ("hosts = ['a.test',\n'b c']\n", 2, 'invalid host "b c"'),
         ("reported_hashes = ['a.test', 'b c']\n", 1, 'invalid host "b c"'),
+        ("hosts = ['https://a.test']\n", 1, "a host is written without a scheme and without a path"),
         ("hosts = 'a.test'\n", 1, "hosts: expected a list, got a string"),
         ("allow = [\n'hashicorp/*',\n'aws']", 3, "expected namespace/type or host/namespace/type"),
         ("allow = ['*/acme/demo']", 1, "expected namespace/type or host/namespace/type"),
@@ -300,8 +301,9 @@ def test_nothing_wanted(data: bytes) -> None:
         ("[severity]\nLK010 = 'off'\n[trust.acme]\nkeys = ['" + "A" * 40 + "']", 2, "[trust] pins keys"),
         ('[trust."acme"]\n', 1, 'trust."acme": lacks "keys"'),
         ('[trust."a/b/c"]\n', 1, 'invalid namespace "a/b/c"'),
-        ('[trust."acme"]\nkeys = []\n', 2, "expected a list of length >= 1"),
+        ('[trust."acme"]\nkeys = []\n', 2, "is empty: a pin needs at least one key"),
         ('[trust."acme"]\nkeys = ["6EF31C7EB267ED69"]\n', 2, "is a key id, which several keys can share"),
+        ('[trust."acme"]\nkeys = ["' + "A" * 39 + '"]\n', 2, "is no fingerprint of a key"),
         ('[trust."acme"]\nkey = []\n', 2, 'unknown key "key"; did you mean "keys"?'),
         ('[trust."acme"]\nkeys = ["' + "A" * 40 + '"]\nreview_by = "soon"\n', 3, "a date such as 2026-11-20"),
         ("[[accept]]\n", 1, 'accept: lacks "rule"'),
@@ -343,10 +345,18 @@ def test_bytes_that_are_no_text() -> None:
         parse(b"cooldown = 7\n# \xff\n", "p")
 
 
-def test_a_key_that_slipped_into_the_table_below() -> None:
-    with pytest.raises(ConfigurationError, match=r"^p:3: ") as caught:
-        parse(b'[platforms]\nlinux_amd64 = "CI"\ncooldown = 7\n', "p")
-    assert caught.value.hint == 'to set the key of that name, move "cooldown" above the line [platforms]'
+@pytest.mark.parametrize("table", ["[platforms]", "[severity]", "[trust.acme]", "[[accept]]", "[advisories]"])
+def test_a_key_that_slipped_into_the_table_below(table: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"^p:2: ") as caught:
+        parse(f"{table}\ncooldown = 7\n".encode(), "p", RULES)
+    assert caught.value.hint == 'to set the key of that name, move "cooldown" above the first table'
+
+
+@pytest.mark.parametrize("key", [" ".join(["0A1b"] * 10), "0a1b" * 10])
+def test_a_fingerprint_as_programs_print_it_is_named_as_a_pin_has_it(key: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"^p:2: .* in upper case and without spaces") as caught:
+        parse(f"[trust.acme]\nkeys = ['{key}']\n".encode(), "p")
+    assert caught.value.hint == f"write {'0A1B' * 10}"
 
 
 WORDS = ["platforms", "install_paths", "cooldown", "linux_amd64", '"direct"', "= ", " = 7\n", "\n[", "]\n", "[[", "]]"]

@@ -249,6 +249,8 @@ def read_host(text: str) -> str:
     """
     import idna
 
+    if "/" in text:
+        raise ValueError("a host is written without a scheme and without a path")
     name, colon, port = text.partition(":")
     if len(name) > _MAX_NAME:
         raise ValueError(f"the host name has more than {_MAX_NAME} characters")

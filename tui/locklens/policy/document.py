@@ -74,11 +74,13 @@ class MarkedDocument:
         """Refuse the first unknown key of a table.
 
         Raises:
-            ConfigurationError: A key is unknown; the message has the nearest known one.
+            ConfigurationError: A key is unknown; the message has the nearest known one, and the hint the place of one
+                that slipped into a table.
         """
         for key in table:
             if key not in known:
-                self.refuse(f"unknown key {in_quotes(key)}{nearest_key(key, known)}", *where, key)
+                hint = hint_of_slipped(key) if where else ""
+                self.refuse(f"unknown key {in_quotes(key)}{nearest_key(key, known)}", *where, key, hint=hint)
 
     def convert(self, value: object, type_: Any, name: str, *where: str | int) -> Any:
         """Convert a value to a type of the policy's document; refuse the first unknown key if it is a table.
@@ -107,6 +109,12 @@ class MarkedDocument:
         if text and not text.isprintable():
             self.refuse(f"{name} must be one line of printable characters", *where)
         return text
+
+
+def hint_of_slipped(name: str) -> str:
+    """Return where a key of the document belongs that stands in a table; "" for a name that is none."""
+    is_known = name in PolicyDocument.__struct_fields__
+    return f'to set the key of that name, move "{name}" above the first table' if is_known else ""
 
 
 def _plain(words: str) -> str:
@@ -269,7 +277,7 @@ MAX_POLICY_ENTRIES = 1000
 """The most entries of one list: the file is about a page long."""
 
 _PLATFORM = r"^[a-z0-9]{1,32}_[a-z0-9]{1,32}$"
-_FINGERPRINT = r"^([0-9A-F]{40}|[0-9A-F]{64})$"
+FINGERPRINT = r"^([0-9A-F]{40}|[0-9A-F]{64})$"
 _RULE = r"^LK[0-9]{3}$"
 _ADVISORY = r"^[A-Za-z][A-Za-z0-9-]{2,63}$"
 TOOLCHAIN = r"^(go)?1\.[0-9]{1,4}(\.[0-9]{1,4})?$"
@@ -284,7 +292,7 @@ class TrustTable(Struct, frozen=True, forbid_unknown_fields=True):
     """The keys that may sign the releases of a namespace; others block (LK010)."""
 
     keys: Annotated[
-        list[Annotated[str, Meta(pattern=_FINGERPRINT)]],
+        list[Annotated[str, Meta(pattern=FINGERPRINT)]],
         Meta(min_length=1, max_length=8, description="full fingerprints, upper case; two during a rotation"),
     ]
     by: Annotated[_Text, Meta(description="who decided it")] = ""

@@ -18,6 +18,7 @@ from locklens.addresses import Platform, ProviderAddress, display_host, read_hos
 from locklens.dialect import TERRAFORM, AddressError
 from locklens.errors import ConfigurationError
 from locklens.policy.document import (
+    FINGERPRINT,
     MAX_DAYS,
     MAX_PLATFORMS,
     MAX_REASON,
@@ -29,6 +30,7 @@ from locklens.policy.document import (
     MarkedDocument,
     PolicyDocument,
     TrustTable,
+    hint_of_slipped,
     in_quotes,
     line_nested_too_deep,
     lines_of_keys,
@@ -172,9 +174,8 @@ class _Reading(MarkedDocument):
         if not isinstance(name, str):
             self.refuse('a platform must be a string such as "linux_amd64"', *where)
         if not _PLATFORM.match(name):
-            hint = f'to set the key of that name, move "{name}" above the line [platforms]' if name in _TYPES else ""
             words = f"invalid platform {in_quotes(name)}: expected OS_ARCH, such as linux_amd64"
-            self.refuse(words, *where, hint=hint)
+            self.refuse(words, *where, hint=hint_of_slipped(name))
         if not isinstance(why, str):
             self.refuse(f'the reason for {name} must be a string, such as "CI"', *where)
         if len(why) > MAX_REASON or (why and not why.isprintable()):
@@ -243,7 +244,8 @@ class _Reading(MarkedDocument):
     def _require_rule(self, rule: str, *where: str | int) -> None:
         if self._rules and rule not in self._rules:
             near = nearest_key(rule, tuple(self._rules))
-            self.refuse(f"unknown rule {in_quotes(rule)}{near}", *where, hint="locklens explain lists all rules")
+            hint = hint_of_slipped(rule) or "locklens explain lists all rules"
+            self.refuse(f"unknown rule {in_quotes(rule)}{near}", *where, hint=hint)
 
     def trust(self, table: object, key: str) -> tuple[Pin, ...]:
         if not isinstance(table, dict):
@@ -266,7 +268,7 @@ class _Reading(MarkedDocument):
         host = self._host(host_text, *where) if host_text is not None else ""
         if isinstance(value, dict):
             self.refuse_unknown(value, TrustTable.__struct_fields__, *where)
-            self._refuse_key_ids(value.get("keys"), *where)
+            self._refuse_odd_keys(value.get("keys"), *where)
         found: TrustTable = self.convert(value, TrustTable, f'trust."{name}"', *where)
         return Pin(
             address.namespace,
@@ -279,12 +281,21 @@ class _Reading(MarkedDocument):
             self.line(*where),
         )
 
-    def _refuse_key_ids(self, keys: object, *where: str | int) -> None:
-        """Refuse key ids with the reason: the message of the type alone would be a pattern."""
+    def _refuse_odd_keys(self, keys: object, *where: str | int) -> None:
+        """Refuse what is no fingerprint with the reason: the message of the type alone would be a pattern."""
+        if keys == []:
+            hint = "name a key in full, or remove the table"
+            self.refuse('"keys" is empty: a pin needs at least one key', *where, "keys", hint=hint)
         for place, key in enumerate(keys if isinstance(keys, list) else ()):
-            if isinstance(key, str) and 0 < len(key) <= _KEY_ID_DIGITS:
+            if not isinstance(key, str) or re.fullmatch(FINGERPRINT, key):
+                continue
+            words, hint = f"{in_quotes(key)} is no fingerprint of a key", "locklens keys shows the full fingerprint"
+            digits = "".join(key.split()).upper()
+            if re.fullmatch(FINGERPRINT, digits):
+                words, hint = f"{words}: it is written in upper case and without spaces", f"write {digits}"
+            elif 0 < len(digits) <= _KEY_ID_DIGITS:
                 words = f"{in_quotes(key)} is a key id, which several keys can share"
-                self.refuse(words, *where, "keys", place, hint="locklens keys shows the full fingerprint")
+            self.refuse(words, *where, "keys", place, hint=hint)
 
     def accept(self, entries: object, key: str) -> tuple[Acceptance, ...]:
         if not isinstance(entries, list):
