@@ -484,6 +484,22 @@ def test_the_same_in_the_base_passes(repository: Repository) -> None:
     assert repository.review("--fail-on", "block")[0] == 1
 
 
+@pytest.mark.parametrize(
+    ("allowed", "advice"), [("acme/demo > 2.0", "select an allowed version"), ("other/*", "no version")]
+)
+def test_what_to_do_about_a_provider_that_is_not_allowed_fits_the_list(
+    repository: Repository, capsys: pytest.CaptureFixture[str], allowed: str, advice: str
+) -> None:
+    repository.commit_to_main(f"allow = ['{allowed}']\n")
+    repository.commit(lock=lock_file(NEW))
+    capsys.readouterr()
+    main(["review", "main", "--merge-base", "--format", "text", "--no-cache"], lambda *_: 0)
+    told = " ".join(capsys.readouterr().out.split()).partition("what to do about LK022")[2]
+    assert [words in told for words in ("select an allowed version", "no version")] == [
+        words == advice for words in ("select an allowed version", "no version")
+    ]
+
+
 def pinning(key: str, more: str = "") -> str:
     return f'[trust."acme"]\nkeys = ["{key}"]\nwhy = "their page"\n{more}'
 

@@ -536,6 +536,13 @@ _ALL = (
         "Ask the owner of the policy, or select an allowed version by `locklens upgrade NAME=VERSION`. Without a "
         "version, the command selects no older one than the locked one, and names the newest allowed version.",
         "allow",
+        cases={
+            "unnamed": RuleWording(
+                "Not on the allow list: the policy forbids it",
+                "Ask the owner of the policy to allow it, or remove the provider from the configuration: no version of "
+                "it is allowed.",
+            )
+        },
     ),
     Rule(
         "LK023",

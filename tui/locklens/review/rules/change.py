@@ -170,7 +170,8 @@ def _not_allowed(change: Change, policy: Policy) -> Iterator[Verdict]:
         reason = f"{policy.file}:{named[0].line} allows {versions}"
     else:
         reason = f"allow in {policy.file} does not name it"
-    yield Verdict(f"{change.address} {change.new.version} is not allowed: {reason}")
+    words = f"{change.address} {change.new.version} is not allowed: {reason}"
+    yield Verdict(words, case="" if named else "unnamed")
 
 
 def _too_young(change: Change, policy: Policy) -> Iterator[Verdict]:
