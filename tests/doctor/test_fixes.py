@@ -30,6 +30,7 @@ from locklens.demo.registry import DemoRegistry
 from locklens.dialect import OPENTOFU
 from locklens.operations.doctor import DoctorRequest
 from locklens.operations.doctor.diagnose import diagnose, remedy_operation
+from locklens.operations.write.lock import Lock
 from locklens.operations.write.resolve import ResolveConflicts
 from locklens.operations.write.undo import ReplaceFolder
 from locklens.policy import Policy
@@ -920,6 +921,37 @@ def test_providers_that_a_root_lacks_are_locked_by_one_command(is_of_log: bool, 
     assert all(f'provider "registry.terraform.io/{name}"' in text for name, _ in required)
     if is_of_log:
         assert doctor(folder, "ci.log")["state"] == "fixed"
+
+
+@pytest.mark.parametrize(("platform", "named"), [
+    ("windows_amd64", []),
+    ("linux_arm64", ["linux_arm64", "darwin_arm64", "windows_amd64"]),
+])  # fmt: skip
+def test_a_provider_is_locked_for_each_platform_that_the_policy_requires_at_once(
+    platform: str, named: list[str], made: Any, doctor: Any
+) -> None:
+    required = ["darwin_arm64", "windows_amd64"]
+    folder = made(
+        SampleIncident("", ("none",), (lock_file(DEMO),), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")))
+    )
+    (folder / "locklens.toml").write_text(f"platforms = {required}\n", "utf-8")
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", "policy")
+    fixes = doctor(folder, "--platform", platform, "--", "live/prod")["remedies"]
+    (fix,) = (one for one in fixes if one["id"] == "lock")
+    options = [word for one in named for word in ("--platform", one)]
+    assert fix["command"] == shlex.join(["locklens", "lock", *options, "acme/netbox", "--root=live/prod"])
+    beside = f"{platform}, and for " if named else ""
+    assert fix["note"].startswith(f"for {beside}darwin_arm64, windows_amd64, which the policy requires; ")
+    request = DoctorRequest(None, folder, os.environ, ("live/prod",), platform=platform)
+    diagnosis = diagnose(request)
+    (write,) = (one.write for one in diagnosis.remedies if one.id == "lock" and one.write is not None)
+    lock = remedy_operation(write, folder, request, diagnosis.policy)
+    assert isinstance(lock, Lock)
+    assert [*map(str, lock.platforms)] == (named or required)
+    run(fix["command"])
+    netbox = (folder / LOCK).read_text("utf-8").partition("acme/netbox")[2]
+    assert netbox.count('"h1:') == len(named or required)
 
 
 def test_hashes_of_the_signed_package_come_before_those_of_a_commit(made: Any, doctor: Any) -> None:

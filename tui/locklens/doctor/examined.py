@@ -73,6 +73,7 @@ class Examined(Struct, frozen=True, dict=True):
         fitting: The roots that the log fits, as reports show them, where it does not tell which one failed; else ().
         history: Its past, and that of the lock file.
         places: Where its packages are, and may come from.
+        policy_platforms: The platforms that the policy requires, which `lock` adds where none is named.
     """
 
     error: RecognisedError | None
@@ -92,6 +93,7 @@ class Examined(Struct, frozen=True, dict=True):
     places: Places = Places()
     today: Today = Today()
     shell: Shell = Shell()
+    policy_platforms: tuple[str, ...] = ()
 
     @property
     def message(self) -> RecognisedError:

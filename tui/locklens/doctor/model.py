@@ -254,7 +254,7 @@ class RemedyWrite(Struct, frozen=True):
         roots: Relative to the current folder.
         tool: The tool of the roots; "" for the one that is detected in each.
         side: The side of a merge whose entries stand; "" where the merge needs none.
-        platform: OS_ARCH.
+        platforms: Each OS_ARCH.
         revision: Of git.
         path: The path of the lock file in that revision, where the root has been moved since.
         accepts_republished: True to pass the option of that name.
@@ -271,7 +271,7 @@ class RemedyWrite(Struct, frozen=True):
     roots: tuple[str, ...]
     tool: str = ""
     side: str = ""
-    platform: str = ""
+    platforms: tuple[str, ...] = ()
     revision: str = ""
     path: str = ""
     accepts_republished: bool = False
@@ -291,12 +291,12 @@ class RemedyWrite(Struct, frozen=True):
     def words(self) -> tuple[str, ...]:
         """The words of its command line, besides the roots and the tool; a merge is of all providers."""
         accepts = ("--accept-republished",) if self.accepts_republished else ()
-        platform = ("--platform", self.platform) if self.platform else ()
+        platforms = (word for one in self.platforms for word in ("--platform", one))
         revision = ("--from", self.source_revision) if self.revision else ()
         edits = ("--edit-constraints",) if self.edits_constraints else ()
         side = ("--prefer", self.side) if self.side else ()
         providers = self.providers if self.command != "merge" else ()
-        return (self.command, *accepts, *platform, *providers, *revision, *edits, *side)
+        return (self.command, *accepts, *platforms, *providers, *revision, *edits, *side)
 
 
 class Remedy(Struct, frozen=True):

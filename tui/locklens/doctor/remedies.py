@@ -116,7 +116,7 @@ def _with_platform(one: Affected) -> Iterator[Remedy]:
         words = f"it changes nothing where the h1 of {platform} is locked already"
     # Of an unknown list it is unknown, too, how much of it is locked.
     is_new, is_reported = bool(missing) or not x.today.platforms, x.is_reported(platform)
-    write, cost = one.write("lock", platform=platform or "OS_ARCH"), _LOW if is_new or is_reported else _NONE
+    write, cost = one.write("lock", platforms=(platform or "OS_ARCH",)), _LOW if is_new or is_reported else _NONE
     title = f"{title}, {'as the registry reports them' if is_reported else 'from the signed package'}"
     found = one.written("lock-platform", title, cost, one.size_of(platform), write, assumed, words)
     is_warned = more > 0 and bool(x.packed)  # a first list adds to none
@@ -190,7 +190,7 @@ def fix_republished(one: Affected) -> Iterator[Remedy]:
         return  # Nobody should trust unverified code for a guess.
     note = "only after the publisher has confirmed it elsewhere; both the old and the new package will then be accepted"
     title = "Accept the package that was published again"
-    write = one.write("lock", platform=x.platform, accepts_republished=True)
+    write = one.write("lock", platforms=(x.platform,) if x.platform else (), accepts_republished=True)
     yield one.written("accept-republished", title, _HIGH, one.size_of(x.platform), write, note)
 
 
@@ -306,10 +306,38 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         yield from fix_source(one)
         return
     implied = f"where the registry has no {x.address}, required_providers has to name its source"
-    write = one.write("lock", platform=x.platform)
+    platforms, of_platforms = _platforms_to_name(x)
+    write = one.write("lock", platforms=platforms)
     newest_ones = "" if x.lock.exists or not entries else _NEWEST
     implied = implied if is_source_implied(x) else ""
-    yield one.written("lock", lock_title([x.name]), _LOW, None, write, newest_ones, implied)
+    yield one.written("lock", lock_title([x.name]), _LOW, None, write, of_platforms, newest_ones, implied)
+
+
+def _platforms_to_name(x: Examined) -> tuple[tuple[str, ...], str]:
+    """Return the platforms that the command has to name to lock a provider, and in a clause which are locked, and why.
+
+    `lock` adds those that the policy requires, else this machine's, where none is named; and nothing at all where the
+    release has no package of one of them.
+    """
+    required = x.policy_platforms
+    if not required:
+        return ((x.platform,), "") if x.platform else ((), f"for this machine's platform, {x.places.machine}")
+    of_release = _platforms_of_newest(x)
+    lacking = [each for each in required if of_release and each not in of_release]
+    if not lacking and x.platform in {"", *required}:
+        return (), f"for {listing(required)}, which the policy requires"
+    platforms = dict.fromkeys(each for each in (x.platform, *required) if each and each not in lacking)
+    words = f"for {x.platform}, and for {listing(required)}, which the policy requires"
+    if lacking:
+        words = f"the policy requires {listing(lacking)}, too, and the newest version has no package of it"
+    return tuple(platforms), words
+
+
+def _platforms_of_newest(x: Examined) -> frozenset[str]:
+    """Return the platforms of the newest version in range, as its registry lists them; none where that is unknown."""
+    listed = x.today.listing.versions if x.today.listing is not None else ()
+    best = newest(each.version for each in listed if x.constraints.admits(each.version))
+    return frozenset(str(platform) for each in listed if each.version == best for platform in each.platforms)
 
 
 _NEWEST = "it selects the newest version of each in range, which the removed lock file need not have had"

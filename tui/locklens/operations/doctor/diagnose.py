@@ -141,8 +141,9 @@ def _diagnosed(
         notes += _broken_configurations(subjects)
     examiner = Examiner(request, read, checkout, finder, cancel)
     subjects = examiner.changed.with_own_roots(subjects)[:MOST_SUBJECTS]
-    found = examiner.examined(subjects)
     policy, of_policy = _policy_of(request.folder)
+    platforms = tuple(map(str, policy.required))
+    found = [replace(one, policy_platforms=platforms) for one in examiner.examined(subjects)]
     answers = _looked_up(request, subjects, found, policy, cancel, on_event, confirm)
     known = [_with_answers(one, x, answers) for one, x in zip(subjects, found, strict=True)]
     rules = request.started_from.rules if request.started_from is not None else ()
@@ -501,7 +502,7 @@ def _headline(examined: Iterable[Examined]) -> str:
 def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings, policy: Policy) -> Operation:
     """Return the operation that a remedy's command line is; `folder` is the one that its roots are relative to.
 
-    `policy` is the one that an upgrade heeds.
+    `policy` is the one that the command heeds.
     """
     from locklens.addresses import Platform
     from locklens.operations.merge import Preference
@@ -524,5 +525,5 @@ def remedy_operation(write: RemedyWrite, folder: Path, settings: RootSettings, p
         return Prune(where, write.providers)
     if write.command == "upgrade":
         return Upgrade(where, write.providers, edits_constraints=write.edits_constraints, policy=policy)
-    platforms = (Platform.parse(write.platform),) if write.platform else ()
-    return Lock(where, platforms, write.providers, accepts_republished=write.accepts_republished)
+    platforms = tuple(map(Platform.parse, write.platforms)) or policy.required
+    return Lock(where, platforms, write.providers, accepts_republished=write.accepts_republished, policy=policy)
