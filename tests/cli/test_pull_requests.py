@@ -105,6 +105,25 @@ def test_a_request_is_compared_with_its_merge_base(forge: Forge) -> None:
     assert state(forge.clone) == before
 
 
+def test_what_the_base_has_changed_since_of_a_reviewed_root_is_noted(hub: Forge) -> None:
+    """Nobody has reviewed what a merge makes of both: it may require what the branch does not lock."""
+
+    def noted(*words: str) -> list[str]:
+        notes = json.loads(locklens(hub.clone, *REVIEW, *words)[1])["run"]["notes"]
+        return [one for one in notes if "since the branch began" in one]
+
+    assert noted("--pr", "12") == []
+    commit(hub.work, {"infra/more.tf": "", LOCK: ENTRY.format("1.0.1", "0" * 64)})
+    git(hub.work, "push", "-q", str(hub.bare), "main")
+    (note,) = noted("--pr", "12")
+    assert note == (
+        f"origin/main has changed {LOCK}, infra/more.tf since the branch began, which 1 root here reads: "
+        "what a merge makes of both was not reviewed"
+    )
+    git(hub.clone, "fetch", "-q", "origin", "main", "pull/12/head:change")
+    assert noted("origin/main", "--head", "change") == [], "the base itself is the old side"
+
+
 def test_the_base_is_the_default_branch_as_it_is_at_the_remote(hub: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(hub.clone)
     base = fetch_pull_request(hub.clone, 12, remote="origin")

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from locklens.addresses import ProviderAddress, display_host
 from locklens.errors import ConfigurationError, RunCancelledError
+from locklens.operations.review.base_since_fork import base_notes
 from locklens.operations.review.earlier_commits import EarlierCommits
 from locklens.operations.review.request import LookupProgress, Progress, RootsKnown, is_told
 from locklens.operations.root_modules import lock_path
@@ -110,6 +111,7 @@ class _Completion:
         """The settled facts about each change."""
         self._equal = _equal_subjects(review)
         """The changes that leave an entry, equal ones in one list."""
+        self._comparison = comparison
         self._earlier = EarlierCommits(comparison)
         self._told: set[tuple[object, ...]] = set()
         """The keys of those whose contradictions were looked up in earlier commits."""
@@ -279,8 +281,7 @@ class _Completion:
         roots = tuple(self._roots[root.lock_file] for root in self._review.roots)
         found = replace(self._review, roots=roots)
         notes = (*_generated_notes(roots), *_module_notes(roots), *_unread_notes(roots), *_undated_notes(found))
-        limits = (*found.limits, *notes)
-        return replace(found, limits=limits)
+        return replace(found, limits=(*found.limits, *notes, *base_notes(self._comparison, roots)))
 
 
 def _equal_subjects(review: Review) -> dict[tuple[object, ...], list[FactSubject]]:

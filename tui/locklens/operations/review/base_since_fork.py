@@ -1,0 +1,44 @@
+"""What the base of a branch has changed since the branch began, of the files that the reviewed roots read.
+
+A review of a branch is of the branch's own files: what a merge makes of them and of the base's is not among these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from locklens.errors import RepositoryError
+from locklens.project.touched_roots import MODULE_SUFFIXES
+from locklens.project.tree import folder_of
+from locklens.text import counted, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from locklens.operations.comparison import Comparison
+    from locklens.review.model import RootReview
+
+
+def base_notes(comparison: Comparison, roots: Iterable[RootReview]) -> Iterator[str]:
+    """Yield one sentence on all files of the reviewed roots that the base has changed since its fork point."""
+    fork, tip, repository = comparison.base.revision, comparison.tip, comparison.repository
+    if tip is None or tip.revision is None or fork is None or repository is None or tip.revision == fork:
+        return
+    try:
+        before, after = repository.listing(fork), repository.listing(tip.revision)
+    except RepositoryError as error:
+        yield f"what {tip.name} has changed since the branch began is unknown: {error}"
+        return
+    differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    modules = {path for path in differing if path.endswith(MODULE_SUFFIXES)}
+    found, number = set[str](), 0
+    for root in roots:
+        files = root.configuration.files if root.configuration is not None else ()
+        folders = {root.path, *map(folder_of, files)}
+        own = {path for path in modules if folder_of(path) in folders}.union(differing.intersection([root.lock_file]))
+        found |= own
+        number += bool(own)
+    if found:
+        read = f"{counted(number, 'root')} here {'reads' if number == 1 else 'read'}"
+        words = f"{tip.name} has changed {listing(sorted(found), 3)} since the branch began, which {read}"
+        yield f"{words}: what a merge makes of both was not reviewed"
