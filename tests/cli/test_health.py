@@ -415,13 +415,20 @@ def test_the_policy_sets_severities(run: Run, top: Path) -> None:
     ("words", "message"),
     [
         (["nowhere"], "no such folder"),
-        (["--", "nowhere"], "no root module here"),
+        (["--", "nowhere"], "nowhere: no such folder"),
+        (["--", "empty"], "empty: no root module here"),
+        (
+            ["--", "live"],
+            "live: no root module in this folder itself\nhint: roots below: live/b; select with --root DIR or --all-roots",
+        ),
         (["--prove", "all"], "downloads no packages"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
 def test_bad_usage(run: Run, top: Path, words: list[str], message: str) -> None:
     lay(top / "a", AWS)
+    lay(top / "live/b", AWS)
+    (top / "empty").mkdir()
     status, out, err = run("--offline", *words)
     assert (status, out) == (2, "")
     assert message in err

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RunCancelledError
 from locklens.lockfile import LockFile
-from locklens.machine import locklens_words, path_from_shell
+from locklens.machine import locklens_words, path_from_shell, shell_folder
 from locklens.operations.comparison import RootSettings, within
 from locklens.operations.review.completion import absent_configuration
 from locklens.operations.review.unreviewed import roots_without_locks
@@ -27,10 +27,12 @@ from locklens.operations.root_modules import (
     absence_of,
     as_committed,
     lock_path,
+    no_root,
     read_lock,
     tool_of,
     with_sides_of_git,
 )
+from locklens.operations.typed_names import hint_of_roots
 from locklens.project import GENERATORS, LOCK_FILE, has_generator
 from locklens.project.effective_paths import packages_by_folder
 from locklens.project.folders import TooManyFoldersError, content_ids, walk
@@ -205,7 +207,13 @@ def _restricted(layout: Layout, folder: Path, only: Sequence[str]) -> Layout:
                 f"no root module here in or below {folder}",
                 "name folders with a lock file or a configuration",
             )
-            if place is not None and (other := _repository_of(top, place)):
+            if place is not None and not layout.tree.has_folder(place):
+                raise no_root(layout.tree, place, named=name)
+            if place is not None and (below := _below(layout.locked, place)):
+                here = shell_folder()
+                named = [os.path.relpath(os.path.join(top, root), here).replace(os.sep, "/") for root in below]  # noqa: PTH118
+                words, hint = "no root module in this folder itself", hint_of_roots(named)
+            elif place is not None and (other := _repository_of(top, place)):
                 words = f"in another repository than {folder}, such as a submodule"
                 elsewhere = locklens_words(path_from_shell(os.path.join(top, other)))  # noqa: PTH118
                 hint = f"{shell_words([*elsewhere, 'health'])} reads that one"
