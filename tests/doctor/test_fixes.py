@@ -2624,6 +2624,21 @@ def test_a_constraint_on_a_version_that_is_not_listed_is_rewritten(made: Any, do
     assert doctor(folder, "ci.log")["state"] == "fixed"
 
 
+def test_what_a_narrowed_constraint_excludes_stays_or_goes_back_and_no_newest_version_is_offered(
+    made: Any, doctor: Any
+) -> None:
+    aws = sample_entry("hashicorp/aws", "5.86.1", "~> 5.82")
+    folder = made(SampleIncident("", ("none",), (lock_file(aws),), (("hashicorp/aws", "~> 5.84.0"),)))
+    fixes = doctor(folder, "--", "live/prod")["remedies"]
+    assert [(one["command"], one["trust"]) for one in fixes] == [
+        ("locklens upgrade hashicorp/aws=5.86.1 --edit-constraints --root=live/prod", "none"),
+        ("locklens upgrade hashicorp/aws=5.84.0 --root=live/prod", "low"),
+    ]
+    run(fixes[0]["command"])
+    assert '"~> 5.86.1"' in (folder / "live/prod/main.tf").read_text("utf-8")
+    assert is_locked_as(folder, replace(aws, constraints="~> 5.86.1"))
+
+
 @pytest.mark.parametrize(("constraint", "words"), [
     ("~> 1.4", "upgrade acme/demo=1.4.2"), ("1.5.0", "upgrade acme/demo=1.4.2 --edit-constraints"),
 ])  # fmt: skip

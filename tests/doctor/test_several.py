@@ -405,23 +405,28 @@ def test_providers_that_lack_the_same_have_one_fix_also_where_the_log_does_not_t
     assert "more packages of the signed lists are locked with them: its Preview warns (LK001)" in fix["note"]
 
 
-def test_a_root_that_calls_a_rewritten_module_is_named_whichever_of_those_that_fit_it_is(
-    made: Any, doctor: Any
+@pytest.mark.parametrize("is_of_log", [True, False])
+def test_roots_whose_shared_module_is_rewritten_have_one_fix_that_names_who_else_calls_it(
+    is_of_log: bool, made: Any, doctor: Any
 ) -> None:
     republished = next(one for one in sample_incidents() if one.cause == "republished")
     top = made(replace(republished, locks=(lock_file(DEMO),), copies=()))
     call = 'module "net" {\n  source = "../../modules/net"\n}\n'
-    files: dict[str, bytes | str] = {"modules/net/main.tf": requires(("acme/demo", "< 1.5.0"))}
-    for name, own in (("live/a", ">= 1.4"), ("live/b", ">= 1.4.2")):
-        configuration = f"{requires(('acme/demo', own))}{call}"
-        files |= {f"{name}/main.tf": configuration, f"{name}/.terraform.lock.hcl": lock_file(DEMO)}
+    required = "< 1.5.0" if is_of_log else "~> 1.3.0"
+    files: dict[str, bytes | str] = {"modules/net/main.tf": requires(("acme/demo", required))}
+    for name, own, locked in (("a", ">= 1.3", "1.4.2"), ("b", ">= 1.3.1", "1.4.2"), ("c", ">= 1.3", "1.3.2")):
+        files[f"live/{name}/main.tf"] = f"{requires(('acme/demo', own))}{call}"
+        files[f"live/{name}/.terraform.lock.hcl"] = lock_file(replace(DEMO, version=locked))
     git(top, "rm", "-rq", "live/prod")
-    commit(top, files, "two roots")
+    commit(top, files, "three roots")
     (top / "ci.log").write_text(boxed_log(("Failed to install provider", WHILE.partition("; for more")[0])), "utf-8")
-    rewriting = [one for one in doctor(top, "ci.log")["remedies"] if "--edit-constraints" in one["command"]]
-    words = "1 other root calls the rewritten module, which then admits what is locked there"
-    called = [next(part for part in one["note"].split("; ") if "calls" in part) for one in rewriting]
-    assert called == [f"{words}: live/b (locks 1.4.2)", f"{words}: live/a (locks 1.4.2)"]
+    words = ["ci.log"] if is_of_log else ["--", "live/a", "live/b"]
+    fixes = [one for one in doctor(top, *words)["remedies"] if "--edit-constraints" in one["command"]]
+    to, why = ("1.5.0", "which then admits what is locked there") if is_of_log else ("1.4.2", "and init may fail there")
+    versions, roots = dict.fromkeys((to, "1.5.0")), "--root=live/a --root=live/b"
+    lines = [f"locklens upgrade acme/demo={each} --edit-constraints {roots}" for each in versions]
+    assert [one["command"] for one in fixes] == lines
+    assert fixes[0]["note"].startswith(f"1 other root calls the rewritten module, {why}: live/c (locks 1.3.2); ")
 
 
 def test_without_a_registry_other_roots_and_git_tell_an_edit(equal: Path, doctor: Any) -> None:

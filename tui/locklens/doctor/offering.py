@@ -160,7 +160,9 @@ def _of_roots(found: Iterable[list[tuple[Remedy, Affected]]]) -> list[list[tuple
         key: object = number
         if one.is_by_roots(remedy):
             x = one.examined
-            key = replace(one.in_roots(remedy, ()), size=None, roots=0), x.message.says, x.release, str(x.constraints)
+            is_edit = remedy.write is not None and remedy.write.edits_constraints  # its title has version and places
+            state = () if is_edit else (x.release, str(x.constraints))
+            key = replace(one.in_roots(remedy, ()), size=None, roots=0), x.message.says, state
         alike.setdefault(key, []).extend(group)
     joined = []
     for group in alike.values():
@@ -223,7 +225,8 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
         size = None if remedy.is_of_all and has_several.providers and remedy.size else remedy.size
         pruned = remedies.pruned_words(remedy, [other for _, other in group]) if remedy.id in _LOCKING else ""
         compared = remedies.words_of_compared(remedy, [other for _, other in group])
-        note = clauses(pruned, remedy.note, compared, remedies.words_of_more(remedy), *unsaid)
+        callers = version_remedies.words_of_callers(remedy, [other for _, other in group])
+        note = clauses(pruned, callers, remedy.note, compared, remedies.words_of_more(remedy), *unsaid)
         is_partial = remedy.is_partial or pruned != ""
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note, is_partial=is_partial)
         is_of_some = has_several.roots and len(roots) < len(everywhere)

@@ -13,7 +13,7 @@ from locklens.project.configuration import constraint_place
 from locklens.review.why import held_words
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing
-from locklens.versions import Constraints, ConstraintSyntaxError, NotAdmissibleError, admitting, newest
+from locklens.versions import Constraints, ConstraintSyntaxError, NotAdmissibleError, Version, admitting, newest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.project.configuration import Requirement
-    from locklens.versions import Version
 
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
 
@@ -181,16 +180,10 @@ def with_other_constraints(one: Affected, version: Version | None) -> Iterator[R
         return
     if version == locked and any(cause.id is CauseId.HAND_EDIT and cause.is_probable for cause in one.causes):
         return  # with other hashes than its own, init refuses it whatever the constraints admit
-    fitting = (each for other in x.others if other.root in one.roots for each in other.requirements)
-    excluding = [each for each in (*x.required, *fitting) if not each.constraints.admits(version)]
+    excluding = _excluding_in(x, one.roots, version)
     if not excluding or not all(".terraform/" not in each.file and _can_admit(each, version) for each in excluding):
         return
     places = listing(list(dict.fromkeys(str(constraint_place(each)) for each in excluding)), 3)
-    files = {each.file for each in excluding}
-    shared = [
-        other for other in x.others
-        if other.root not in one.roots and any(each.file in files for each in other.requirements)
-    ]  # fmt: skip
     name, is_locked = f"{x.name}={version}", version == locked
     what = f"{x.name} {version}{', which is locked' if is_locked else ''}"
     title = f"Rewrite the constraints that exclude {what} ({places})"
@@ -198,18 +191,48 @@ def with_other_constraints(one: Affected, version: Version | None) -> Iterator[R
     notes = [] if is_locked else [NEW_DECISION]
     if listed_versions(x) is None:
         notes.append("the command asks its registry, which has to answer")
-    failing = [other for other in shared if not _admits_still(other, files, version)]
-    sound = [other for other in shared if other not in failing]
-    why = "which then admits what is locked there", "and init may fail there"
-    for others, words in zip((sound, failing), why, strict=True):
-        locked_there = listing([f"{other.root} (locks {other.entry.version})" for other in others], 3)
-        number = counted(len(others), "other root calls", "other roots call")
-        notes[:0] = [f"{number} the rewritten module, {words}: {locked_there}"] if others else []
+    _, failing = _callers(x, one.roots, version)
     cost, size = (_NONE if is_locked and not failing else _LOW), (0 if is_locked else None)
     is_doubtful = is_locked and x.history.has_left_range and not x.fitting
     notes += [f"these constraints are older than the change of the lock file to {version}"] if is_doubtful else []
     found = one.written("change-constraint", title, cost, size, write, *notes)
     yield replace(found, is_doubtful=is_doubtful)
+
+
+def _excluding_in(x: Examined, roots: Collection[str], version: Version) -> list[Requirement]:
+    """Return what requires the provider in some roots with constraints that exclude a version."""
+    others = (each for other in x.others if other.root in roots for each in other.requirements)
+    return [each for each in (*x.required, *others) if not each.constraints.admits(version)]
+
+
+def _callers(
+    x: Examined, roots: Collection[str], version: Version
+) -> tuple[list[ElsewhereEntry], list[ElsewhereEntry]]:
+    """Return the other roots that call a module which is rewritten for a version: those that it suits, and the rest."""
+    files = {each.file for each in _excluding_in(x, roots, version)}
+    others = [other for other in x.others if other.root not in roots]
+    shared = [other for other in others if any(each.file in files for each in other.requirements)]
+    sound = [other for other in shared if _admits_still(other, files, version)]
+    return sound, [other for other in shared if other not in sound]
+
+
+def words_of_callers(remedy: Remedy, group: Sequence[Affected]) -> str:
+    """Return which other roots call a module that a remedy for some roots rewrites, in clauses; "" for none."""
+    write = remedy.write
+    if write is None or not write.edits_constraints:
+        return ""
+    version = Version.parse(write.providers[0].rpartition("=")[2])
+    pairs = zip(_callers(as_required(group[0].examined), write.roots, version), _OF_CALLERS, strict=True)
+    words = []
+    for others, why in pairs:
+        locked_there = listing([f"{other.root} (locks {other.entry.version})" for other in others], 3)
+        number = counted(len(others), "other root calls", "other roots call")
+        words += [f"{number} the rewritten module, {why}: {locked_there}"] if others else []
+    return clauses(*reversed(words))
+
+
+_OF_CALLERS = "which then admits what is locked there", "and init may fail there"
+"""What a rewritten module means for other roots: for those whose locked version it admits, and for the rest."""
 
 
 def _admits_still(other: ElsewhereEntry, files: Collection[str], version: Version) -> bool:
@@ -298,16 +321,26 @@ def fix_constraint(one: Affected) -> Iterator[Remedy]:
     if x.entry is not None and not clash and not is_none:
         offered += _upgrades(alone)
     is_there = listed is None or (x.entry is not None and x.entry.version in listed)
-    is_newest = x.entry is not None and x.entry.version == latest_of(listed or ())
     has_upgrade = any(each.id == "upgrade" and not each.is_doubtful for each in offered)
-    if x.entry is not None and is_there and (is_newest or not has_upgrade):
-        offered += with_other_constraints(alone, x.entry.version)
+    if x.entry is not None and is_there and not (has_upgrade and _has_newer(x, x.entry.version)):
+        kept = list(with_other_constraints(alone, x.entry.version))
+        if kept and has_upgrade:  # back to another version, or on with this one: nobody asked for the newest
+            offered = [*(each for each in offered if each.id == "upgrade"), *kept]
+        else:
+            offered = [*kept, *offered]
     if x.entry is None and listed and not clash:
         offered += with_other_constraints(alone, latest_of(listed))
     if not offered:
         what = "one of the constraints that exclude one another" if clash else f"the constraint on {x.name}"
         offered.append(by_hand(alone, "change-constraint", f"Change {what}, by hand", "each constraint"))
     yield from offered
+
+
+def _has_newer(x: Examined, locked: Version) -> bool:
+    """True if a version that the constraints admit, and the policy does not hold back, is newer, or may be."""
+    listed = listed_versions(x)
+    admitted = (each for each in listed or () if x.constraints.admits(each) and each not in x.today.held)
+    return listed is None or any(each.compare(locked) > 0 for each in admitted)
 
 
 def by_hand(one: Affected, remedy: str, title: str, shown: str, note: str = "") -> Remedy:
