@@ -248,7 +248,7 @@ def test_the_list_as_a_command(top: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert (out[-2].split(" on ")[0], out[-1]) == ("reapplies the change applied", f"wrote infra/{LOCK}")
 
 
-def test_many_roots_of_a_command_are_left_out(
+def test_many_roots_of_a_command_are_left_out_of_sentences_alone(
     top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(top)
@@ -257,11 +257,16 @@ def test_many_roots_of_a_command_are_left_out(
     apply(FileChanges(top, (PlannedFile("a", None, b""),), (), command))
     shown = "locklens upgrade aws --root … --tool opentofu && locklens upgrade tls --root b --root c"
     assert main(["undo", "--list"], lambda request, view: 99) == 0
-    assert capsys.readouterr().out.splitlines()[0].partition(" UTC  ")[2] == shown
+    assert capsys.readouterr().out.splitlines()[0].partition(" UTC  ")[2] == command, "to be run again"
     assert main(["undo", "--list", "--json"], lambda request, view: 99) == 0
     assert json.loads(capsys.readouterr().out)["command"] == command
     assert main(["undo"], lambda request, view: 99) == 0
     assert f" UTC: {shown}\n" in capsys.readouterr().out
+    (write,) = recorded(top).writes
+    assert (write.words, write.title) == (command, shown)
+    (top / "a").write_bytes(b"by hand")
+    assert main(["undo", "--redo"], lambda request, view: 99) == 2
+    assert capsys.readouterr().err.endswith(f"hint: the same change of the files as they are now: {command}\n")
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -300,8 +305,19 @@ def test_nothing_is_taken_back_where_a_file_changed(top: Path, change: str) -> N
         match=rf"^infra/{LOCK}: changed since, so that 'locklens prune --root infra' of .* cannot be undone$",
     ) as refused:
         undo(top)
-    assert refused.value.hint.startswith("undo needs each file as the write left it")
+    by_hand = "undo needs each file as the write left it: revert by hand what was changed since, and undo again"
+    assert refused.value.hint == by_hand
     assert contents(top) == now
+    (earlier,) = recorded(top).writes
+    apply(FileChanges(top, (PlannedFile("b", None, b""),), (), "locklens step"))
+    (top / "b").unlink()
+    with pytest.raises(StaleLockFileError, match=r"^b: changed since") as refused:
+        undo(top)
+    by_id = "`locklens undo ID` undoes an earlier one, of those that `locklens undo --list` shows"
+    assert refused.value.hint == f"{by_hand}; {by_id}"
+    with pytest.raises(StaleLockFileError) as refused:
+        undo(top, write=earlier.id)
+    assert refused.value.hint == by_hand
 
 
 def test_a_file_that_changes_after_it_was_planned(top: Path) -> None:

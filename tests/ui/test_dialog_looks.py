@@ -144,6 +144,18 @@ async def test_a_box_with_more_lines_than_it_shows_has_no_empty_rows(samples: Sa
         assert keys.bottom == box.bottom - 1, "the frame follows"
 
 
+async def test_the_command_of_a_write_is_shown_whole(samples: Samples, running: Running) -> None:
+    command = (
+        f"locklens merge --prefer theirs {' '.join(f'--root live/{number}' for number in range(9))} --tool opentofu"
+    )
+    async with running(samples.full()) as on:
+        await on.pilot.resize_terminal(80, 24)
+        record = Record("1", b"", (), command, "2026-05-04T10:00:00", ())
+        on.app.push_screen(WritesDialog([AppliedWrite(record, ("a",), False)]))
+        await on.pilot.pause()
+        assert command in " ".join(on.text.replace("│", " ").split())
+
+
 async def test_a_key_that_does_nothing_is_answered(samples: Samples, running: Running) -> None:
     async with running(samples.full()) as on:
         for kind in MAKERS.keys() - {ExportDialog, FormDialog, PasteDialog}:

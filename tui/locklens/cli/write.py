@@ -178,7 +178,7 @@ def _list_writes(*, is_json: bool) -> int:
             put_event("write", **facts, files=files, message=record.message or None)
         else:
             undone = "  (undone)" if write.is_undone else ""
-            put(page([f"{write.id}  {write.moment}  {record.shown}{undone}", *(f"  {name}" for name in files)]))
+            put(page([f"{write.id}  {write.moment}  {record.command}{undone}", *(f"  {name}" for name in files)]))
     for words in damaged:
         if is_json:
             put_event("note", message=words)

@@ -66,8 +66,13 @@ class AppliedWrite(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """The first line of the commit message, else what it did to a folder, or the beginning of the command line."""
+        """What a sentence calls it: the beginning of `words`."""
         return _subject(self.record) or _short(self.record.shown)
+
+    @property
+    def words(self) -> str:
+        """The first line of the commit message, else what it did to a folder, or the command line."""
+        return _subject(self.record) or self.record.command
 
     @property
     def moment(self) -> str:
@@ -126,8 +131,19 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
     top = top_of(folder)
     writes = _applied(top, journal or Journal())
     record = _selected(writes, top, write, is_redo=is_redo)
-    if record.folders:
-        return _of_folders(record, top, write, is_redo=is_redo)
+    try:
+        if record.folders:
+            return _of_folders(record, top, write, is_redo=is_redo)
+        return _of_files(record, writes, top, write, is_redo=is_redo)
+    except StaleLockFileError as error:
+        if not (write or is_redo) and any(each.record is not record and not each.is_undone for each in writes):
+            earlier = "`locklens undo ID` undoes an earlier one, of those that `locklens undo --list` shows"
+            error.hint = "; ".join(filter(None, (error.hint, earlier)))
+        raise
+
+
+def _of_files(record: Record, writes: Sequence[AppliedWrite], top: Path, write: str, *, is_redo: bool) -> Plan:
+    """Plan to restore the files of a write, or to write them again."""
     names = _names(record, top)
     target = record.target
     before = {file: file.old if is_redo else file.new for file in record.files}
@@ -146,7 +162,7 @@ def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journ
             changed = _Changed(touched, hint=_hint_on_disk(top, touched))
     if changed.paths:
         # What stands in the way of a redo is not its own change, and may be in no commit.
-        hint = f"the same change of the files as they are now: {record.shown}" if is_redo else changed.hint
+        hint = f"the same change of the files as they are now: {record.command}" if is_redo else changed.hint
         raise StaleLockFileError(f"{_listed(changed.paths)}: {changed.how}, {refusal}", hint=hint)
     draft = PlanBuilder(top, target, _describing(target, is_redo=is_redo))
     reverted: dict[str, list[ProviderAddress]] = {}

@@ -140,8 +140,8 @@ def _listed(writes: Iterable[AppliedWrite]) -> Iterator[Line]:
     for write in writes:
         verb = Span("redo  ", Role.WARN) if write.is_undone else Span("undo  ", Role.GOOD)
         undone = Span("  (undone)" if write.is_undone else "", Role.DIM)
-        yield line(verb, Span(write.moment, Role.DIM), "  ", write.title, undone, hanging=8, copied=write.id)
-        names = [name for name in write.files if not write.title.endswith(f" {name}")]
+        yield line(verb, Span(write.moment, Role.DIM), "  ", write.words, undone, hanging=8, copied=write.id)
+        names = [name for name in write.files if not write.words.endswith(f" {name}")]
         for name in names[:_FILES_SHOWN]:
             yield line(Span(f"        {name}", Role.PLACE), hanging=10)
         if len(names) > _FILES_SHOWN:
