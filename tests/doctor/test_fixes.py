@@ -280,6 +280,15 @@ def test_a_job_has_what_was_mended_here_once_that_is_committed_and_pushed(made: 
     assert "once they are committed and pushed): run init again. [FIXED] NEXT $ terraform" in out
     git(folder, "commit", "-qam", "mend")
     assert once() == ""
+    git(folder, "init", "-q", "--bare", "remote.git")
+    git(folder, "remote", "add", "origin", "./remote.git")
+    git(folder, "push", "-q", "-u", "origin", "HEAD~:refs/heads/main")
+    git(folder, "config", "push.default", "upstream")
+    branch = git(folder, "symbolic-ref", "--short", "HEAD")
+    git(folder, "branch", "-q", "--set-upstream-to=origin/main", branch)
+    assert once() == f" (the job has {LOCK}, live/prod/main.tf once they are pushed)"
+    git(folder, "push", "-q")
+    assert once() == ""
 
 
 @pytest.mark.parametrize(

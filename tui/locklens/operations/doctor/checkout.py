@@ -65,11 +65,34 @@ class Checkout(Struct, frozen=True):
         Raises:
             RepositoryError: Git failed.
         """
-        if self.repository is None or self.repository.is_unborn:
+        return self._differing("HEAD", paths) if self._has_commit else []
+
+    def unpushed(self, paths: Iterable[str]) -> list[str]:
+        """Return those of some files that the branch which HEAD's is pushed to does not have as they are here.
+
+        Where no such branch is known, or it has the current commit, nothing is said.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        branch = self.repository.push_branch if self.repository is not None and self._has_commit else ""
+        if self.repository is None or not branch:
             return []
+        if not self.repository.has_commit(branch):
+            return list(dict.fromkeys(paths))
+        head, there = map(self.repository.resolve, ("HEAD", branch))
+        return [] if self.repository.is_ancestor(head, there) else self._differing(branch, paths)
+
+    @property
+    def _has_commit(self) -> bool:
+        return self.repository is not None and not self.repository.is_unborn
+
+    def _differing(self, revision: str, paths: Iterable[str]) -> list[str]:
+        """Return the files that differ from a revision in more than the ends of lines."""
+        assert self.repository is not None
         found = []
         for path in dict.fromkeys(paths):
-            here, there = self.tree.read(path), self.repository.show("HEAD", path)
+            here, there = self.tree.read(path), self.repository.show(revision, path)
             if (here or b"").replace(b"\r\n", b"\n") != (there or b"").replace(b"\r\n", b"\n"):
                 found.append(path)
         return found

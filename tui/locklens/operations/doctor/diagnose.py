@@ -433,16 +433,18 @@ def _examined_words(affected: Sequence[Affected], has_several: Several, *, is_of
 def _with_other_machines(fixed: str, checkout: Checkout, outcomes: Sequence[Outcome], *, is_relayed: bool) -> str:
     """Return what has changed, with what another machine, whose log it is or may be, gets otherwise.
 
-    That is the next commit, if it is a job's log (`is_relayed`), and an `init` of its own. A mirror serves both.
+    That is what is pushed, if it is a job's log (`is_relayed`), and an `init` of its own. A mirror serves both.
     """
     if not is_relayed:
         is_installed = any(one.over == installed_words(one.x) for one in outcomes)
         return f"{fixed} (on another machine, init has to run there)" if is_installed else fixed
     changed = [one.x for one in outcomes if one.over != filled_words(one.x)]
-    read = (path for x in changed for path in (x.lock.path, *x.configuration.files))
-    files = checkout.uncommitted(path for path in read if ".terraform/" not in path)
+    read = [path for x in changed for path in (x.lock.path, *x.configuration.files) if ".terraform/" not in path]
+    uncommitted, unpushed = checkout.uncommitted(read), checkout.unpushed(read)
+    files = [path for path in dict.fromkeys(read) if path in uncommitted or path in unpushed]
     them = "it is" if len(files) == 1 else "they are"
-    return f"{fixed} (the job has {listing(files, 3)} once {them} committed and pushed)" if files else fixed
+    sent = "committed and pushed" if uncommitted else "pushed"
+    return f"{fixed} (the job has {listing(files, 3)} once {them} {sent})" if files else fixed
 
 
 def _run_again(affected: Sequence[Affected], has_several: Several) -> tuple[Remedy, ...]:

@@ -227,12 +227,16 @@ class Repository:
         """True if HEAD is on a branch without a commit."""
         if self._commit("HEAD") is not None:
             return False
-        status, branch, _ = self._command.ask("symbolic-ref", "--quiet", "HEAD")
-        if status != 0:
+        name = listings.branch_of_head(self._command)
+        if not name:
             return False
-        name = branch.decode("utf-8", "surrogateescape").strip()
         # A reference that exists and leads nowhere is damage, and must not be taken for a new repository.
         return not self._command.answer("for-each-ref", "--count=1", "--format=%(refname)", "--", name).strip()
+
+    @property
+    def push_branch(self) -> str:
+        """The branch of a remote, as this clone has it, that a push of HEAD's would change; "" for none, or unknown."""
+        return listings.push_branch(self._command)
 
     def merge_base(self, first: str, second: str) -> str:
         """Return the best common ancestor of two commits, given by full id.

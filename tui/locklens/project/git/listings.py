@@ -356,6 +356,20 @@ class Revision(Struct, frozen=True):
     subject: str
 
 
+def branch_of_head(command: GitCommand) -> str:
+    """Return the full name of the branch that HEAD is on; "" for none."""
+    status, branch, _ = command.ask("symbolic-ref", "--quiet", "HEAD")
+    return branch.decode("utf-8", "surrogateescape").strip() if status == 0 else ""
+
+
+def push_branch(command: GitCommand) -> str:
+    """Return the branch of a remote, as this clone has it, that a push would change; "" for none, or unknown."""
+    if not (own := branch_of_head(command)):
+        return ""
+    answer = command.answer("for-each-ref", "--count=1", "--format=%(push)", "--", own)
+    return answer.decode("utf-8", "surrogateescape").strip()
+
+
 def list_revisions(command: GitCommand, *, has_commits: bool) -> tuple[Revision, ...]:
     """Return branches, then remote branches, tags, and the recent commits of HEAD, each latest first.
 
