@@ -66,12 +66,11 @@ Opening = Callable[..., AbstractAsyncContextManager[HealthDriver]]
 
 @pytest.fixture
 def opening(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opening:
-    monkeypatch.chdir(sample)
-
     @asynccontextmanager
     async def run(
         size: tuple[int, int] = (120, 32), network: NetworkSettings | None = None, top: Path = sample
     ) -> AsyncIterator[HealthDriver]:
+        monkeypatch.chdir(top)
         request = ReviewRequest(partial(open_git, top), network=network, base=Base())
         app = LockLensApp(LockLens(request), "health", store_path=tmp_path / "store.sqlite3")
         async with app.run_test(size=size) as pilot:
