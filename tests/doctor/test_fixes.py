@@ -932,6 +932,22 @@ def test_providers_that_a_root_lacks_are_locked_by_one_command(is_of_log: bool, 
         assert doctor(folder, "ci.log")["state"] == "fixed"
 
 
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_the_lock_file_of_another_root_gives_way_to_the_own_one(made: Any, doctor: Any, *, is_committed: bool) -> None:
+    """Else the entries of the other root are left, and a read-only init fails until prune."""
+    netbox, own = sample_entry("acme/netbox", "3.9.1", "~> 3.9"), (("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
+    folder = made(SampleIncident("", ("none",), (lock_file(DEMO, netbox),), own))
+    before = git(folder, "rev-parse", "--short=12", "HEAD")
+    (folder / LOCK).write_bytes(lock_file(DEMO, RANDOM))
+    if is_committed:
+        git(folder, "commit", "-qam", "copied")
+    (fix,) = (one for one in doctor(folder, "--", "live/prod")["remedies"] if one["id"] == "restore-file")
+    assert fix["command"] == f"git restore -s {before} -- {LOCK}"
+    assert ("then commit the lock file" in fix["note"]) is is_committed
+    subprocess.run(shlex.split(fix["command"]), check=True)
+    assert (folder / LOCK).read_bytes() == lock_file(DEMO, netbox)
+
+
 @pytest.mark.parametrize(("platform", "named"), [
     ("windows_amd64", []),
     ("linux_arm64", ["linux_arm64", "darwin_arm64", "windows_amd64"]),

@@ -36,6 +36,8 @@ class EntryHistory(Struct, frozen=True):
             file took that entry away, committed or not; else "".
         before_tool: The lock file before another tool wrote it in its last change, committed or not, if one tool wrote
             it in each commit until then; None for another past.
+        whole_commit: The newest commit whose lock file has just what the root requires, in its constraints, where this
+            one lacks the provider and has others that nothing requires; "" for none.
         locked_before: The providers of the lock file before locklens wrote it later than the log, else in its newest
             commit that is no later; None without one.
         logged: The time of the log, ISO 8601 in UTC, or a later one; "" if none is known.
@@ -77,6 +79,7 @@ class EntryHistory(Struct, frozen=True):
     first_of_sides: Mapping[tuple[ProviderAddress, str], PastEntry] = {}
     tool_commit: str = ""
     before_tool: FileOfTool | None = None
+    whole_commit: str = ""
     locked_before: frozenset[ProviderAddress] | None = None
     logged: str = ""
     had_other_providers: bool = False

@@ -280,8 +280,13 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         whole = restored_file(x, x.history.readable_commit)
         committed = "" if x.is_deleted_here else one.then_commit
         yield replace(whole, note=clauses(committed, *refused), is_partial=bool(refused))
-    elif x.lock.exists and not x.fitting and (past := fitting_past(x, x.history.states[:2])) is not None:
-        yield from restored(one, past)
+    elif x.lock.exists and not x.fitting:
+        if x.history.whole_commit:  # else the entries that nothing requires are left, too
+            whole = restored_file(x, x.history.whole_commit)
+            committed = one.then_commit if x.history.states[0].entry is None else ""
+            yield replace(whole, note=clauses(whole.note, committed), is_of_all=True)
+        if (past := fitting_past(x, x.history.states[:2])) is not None:
+            yield from restored(one, past)
     if any(each.id in _OF_SELECTED and each.verdict is CauseVerdict.YES for each in one.causes):
         return  # lock selects the same version, and fails
     if x.address is not None and x.configuration.is_of_init(x.address):

@@ -232,6 +232,7 @@ class Examiner:
             first_of_sides=dict(self._first_of_sides(one)),
             tool_commit=self._tool_commit(one),
             before_tool=history.before_tool(lock),
+            whole_commit=self._whole_commit(one),
             locked_before=self.changed.locked_before(lock),
             logged=self._request.logged,
             had_other_providers=history.had_other_providers(lock),
@@ -333,6 +334,20 @@ class Examiner:
     def _own_files(self, one: DoctorSubject) -> list[str]:
         """Return the files of the root's configuration in its own folder."""
         return [file for file in one.root.configuration.files if posixpath.dirname(file) == one.root.path]
+
+    def _whole_commit(self, one: DoctorSubject) -> str:
+        """Return the newest commit whose lock file fits its root, where this one is of another; "" for none."""
+        lock, configuration = one.root.lock, one.root.configuration
+        required, is_known = configuration.required(), not configuration.unknown_constraints
+        is_lacking = one.entry is None and one.address in required and lock.exists and not lock.problems
+        if not is_lacking or not is_known or {*lock.by_address} <= required:
+            return ""
+
+        def is_whole(old: LockFile) -> bool:
+            admitted = (configuration.constraints(each.address).admits(each.version) for each in old.entries)
+            return {*old.by_address} == required and all(admitted)
+
+        return self._history.last_where(lock.path, is_whole)
 
     def _tool_commit(self, one: DoctorSubject) -> str:
         """Return the newest commit with the other tool's entry alone, if the last change replaced that; else ""."""
