@@ -64,6 +64,7 @@ class Shelf(RegistrySource):
         self._offered = {name: [Version.parse(text) for text in versions.split()] for name, versions in offered.items()}
         self._unknown = unknown
         self.is_of_mirrors = False
+        self.mirror_words = ()
         self.platforms: tuple[Platform, ...] = (LINUX, MAC, WINDOWS)
         self.reported: tuple[Platform, ...] = ()
         self.broken: frozenset[str] = frozenset()

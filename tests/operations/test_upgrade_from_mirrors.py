@@ -9,7 +9,10 @@ from conformance.case import HERE, TERRAFORM, Files, requires
 from msgspec.structs import replace
 from operations.benches import CASE, Bench, bench, run
 
-from locklens.project.installation import MethodKind
+from locklens.operations.write.registry_source import RegistrySource
+from locklens.project.installation import InstallationMethod, MethodKind
+from locklens.releases import NetworkSettings
+from locklens.storage.cache import Cache
 
 OLD: Files = {"main.tf": requires(("acme/demo", "1.0.0"))}
 PINNED = replace(CASE, files=OLD, cli="# @MIRROR@\n")
@@ -33,6 +36,10 @@ def test_an_upgrade_from_a_mirror_asks_no_registry(monkeypatch: pytest.MonkeyPat
         where = "served" if kind == "fs" else place.names.put_in("@MIRROR@")
         assert run("upgrade", f"-{kind}-mirror={where}", "--platform", HERE) == 0, capfd.readouterr().err
         lock = (place.work / LOCK).read_text()
+        capfd.readouterr()
+        assert run("undo", "--list") == 0
+        command = f"locklens upgrade --{kind}-mirror {where} --platform {HERE}"
+        assert capfd.readouterr().out.splitlines()[0].endswith(f"  {command}"), "to be run again"
         assert 'version     = "1.2.0"' in lock
         assert "h1:" in lock
         assert place.steps() == []
@@ -83,6 +90,12 @@ def test_without_its_registry_the_mirror_of_the_settings_is_named(
             said = capfd.readouterr()
             assert (hint in " ".join((said.out + said.err).split())) == (direct != "direct {}"), words
         assert run("upgrade", "acme/demo", "--fs-mirror", "served", "--platform", HERE) == 0
+
+
+def test_the_login_of_a_mirror_is_in_no_command_line() -> None:
+    method = InstallationMethod(MethodKind.NETWORK, "https://user:secret@mirror.example:8443/packages/")
+    with Cache.in_memory() as cache, RegistrySource(NetworkSettings({}, cache, methods=(method,))) as source:
+        assert source.mirror_words == ("--net-mirror", "https://mirror.example:8443/packages/")
 
 
 def test_mirror_options_that_contradict(capfd: Capture) -> None:

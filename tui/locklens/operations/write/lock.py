@@ -262,7 +262,7 @@ class _Locking:
 
     def _command(self, where: Scope) -> str:
         operation = self._operation
-        words = [*operation.providers]
+        words = [*operation.providers, *self._source.mirror_words]
         words += [word for platform in operation.platforms for word in ("--platform", str(platform))]
         words += ["--accept-republished"] if operation.accepts_republished else []
         words += ["--allow-missing-modules"] if operation.allows_missing else []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
@@ -73,6 +74,12 @@ class RegistryRun:
         return self._session.notes
 
 
+def _without_login(place: str) -> str:
+    """Return a folder, or a URL without user and password."""
+    parts = urlsplit(place)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if "@" in parts.netloc else place
+
+
 class RegistrySource(RegistryRun):
     """The versions and hashes of one command; use it in a `with` statement. No request or download is repeated.
 
@@ -92,6 +99,9 @@ class RegistrySource(RegistryRun):
         self._on_event = on_event
         self.is_of_mirrors = settings.methods is not None
         """True if versions and packages are those of given mirrors, which may lack some of a release."""
+        places = [(one.kind.option, _without_login(one.place)) for one in settings.methods or ()]
+        self.mirror_words = tuple(word for words in places for word in words)
+        """The options of a command line that name these mirrors, to be recorded and shown."""
         super().__init__(settings, hosts, cancel)
         self._contexts: dict[str, InstallContext] = {}
         self._lockers: dict[str, Locker] = {}

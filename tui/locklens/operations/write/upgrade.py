@@ -113,9 +113,9 @@ class Upgrade(RegistryOperation, UpgradeRequest, frozen=True):
         draft.diagnostics.sort(key=lambda diagnostic: order[diagnostic.root])
         _note_left_behind(draft)
         _end_moves(self, draft)
-        _name_accepted(self, draft, accepted)
+        _name_accepted(self, draft, accepted, source.mirror_words)
         done = replace(self, where=draft.planned(self.where))
-        plan = draft.plan(_commands_of_picks(done, draft) if self.picks else _command(done))
+        plan = draft.plan(_commands_of_picks(done, draft) if self.picks else _command(done, source.mirror_words))
         return plan.with_left_out(self.left_out)
 
     def _plan_roots(
@@ -262,8 +262,8 @@ def _commands_of_picks(request: Upgrade, draft: ScopedPlanBuilder) -> str:
     return " && ".join(commands)
 
 
-def _command(request: Upgrade) -> str:
-    words = [*request.providers]
+def _command(request: Upgrade, mirror: Sequence[str] = ()) -> str:
+    words = [*request.providers, *mirror]
     words += [word for platform in request.platforms for word in ("--platform", str(platform))]
     words += ["--edit-constraints"] if request.edits_constraints else []
     words += ["--ignore-cooldown"] if request.ignores_cooldown else []
@@ -323,7 +323,9 @@ def _end_moves(request: Upgrade, draft: ScopedPlanBuilder) -> None:
             draft.put_lock(root, data)
 
 
-def _name_accepted(request: Upgrade, draft: ScopedPlanBuilder, accepted: Mapping[tuple[str, str], Version]) -> None:
+def _name_accepted(
+    request: Upgrade, draft: ScopedPlanBuilder, accepted: Mapping[tuple[str, str], Version], mirror: Sequence[str]
+) -> None:
     """Complete each hint of an older version by the command that selects it, in all roots where it is the same one.
 
     `accepted` has the versions by root and the root's name of the provider.
@@ -336,4 +338,5 @@ def _name_accepted(request: Upgrade, draft: ScopedPlanBuilder, accepted: Mapping
         if one.hint == OLDER_ACCEPTED:
             selected = f"{one.address}={accepted[one.root, one.address]}"
             where = request.where.without(set(request.where.roots) - roots[selected])
-            draft.diagnostics[number] = replace(one, hint=f"`{command_line('upgrade', where, [selected])}` {one.hint}")
+            command = command_line("upgrade", where, [selected, *mirror])
+            draft.diagnostics[number] = replace(one, hint=f"`{command}` {one.hint}")
