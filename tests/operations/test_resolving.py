@@ -235,6 +235,32 @@ def test_an_entry_that_one_side_removed_is_left_to_a_person(merging: Merging) ->
     assert plan.failures[0].detail.endswith("keep the entry of the other, or remove it")
 
 
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_lock_file_that_one_side_removed_is_left_to_git(is_ours: bool, merging: Merging) -> None:
+    """Its entries are in no conflict with those of no file: git's own commands keep it or remove it, whole."""
+    sides = [NEWER.encode(), b""] if is_ours else [b"", NEWER.encode()]
+    merging.commit(BASE.encode())
+    for branch, data in zip(("topic", "main"), sides, strict=True):
+        merging.git("switch", "-q", *(["-c", "topic"] if branch == "topic" else ["main"]))
+        merging.lock.write_bytes(data)
+        merging.git(*(["add", "-A"] if data else ["rm", "-qf", f"infra/{NAME}"]))
+        merging.git("commit", "-qm", "side")
+    merging.git("merge", "-q", "topic", status=1)
+    removing, changing = ("our side", "the other side") if is_ours else ("the other side", "our side")
+    words = f"{removing} of the merge removed this file, and {changing} changed it"
+    for prefer in (None, *Preference):
+        plan = merging.plan(prefer=prefer)
+        (failed,) = plan.failures
+        assert (plan.proposal.files, failed.words) == ((), f"infra/{NAME}: {words}")
+        assert failed.hint == f"git rm -- infra/{NAME} removes it, git add -- infra/{NAME} keeps it as it is here"
+    notes = review(ReviewRequest(partial(open_git, merging.top))).limits
+    assert [one for one in notes if "not merged" in one] == (
+        [f"infra/{NAME} is not merged: {words}"] if is_ours else []
+    ), "against HEAD it looks added; what HEAD has is no change"
+    merging.git("add", f"infra/{NAME}")
+    assert "there is no merge conflict" in merging.plan().failures[0].words
+
+
 def test_a_provider_that_one_side_moved_is_one_change_as_in_the_review_after_it(merging: Merging) -> None:
     theirs = "\n".join(reversed(NEWEST.split("\n\n"))).replace("registry.terraform.io", "registry.opentofu.org")
     merging.merge(BASE.encode(), NEWER.encode(), theirs.encode())

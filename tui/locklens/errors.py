@@ -206,6 +206,19 @@ class UnmergedFileError(ConfigurationError):
         self.theirs = theirs
         self.base = base
 
+    @property
+    def removal(self) -> str:
+        """What became of the file as a whole, where one side removed it and the other changed it; else ""."""
+        if self.base is None or (self.ours is None) is (self.theirs is None):
+            return ""
+        return removal_words(is_ours=self.ours is None)
+
+
+def removal_words(*, is_ours: bool) -> str:
+    """Say that our side of a merge, or the other one, removed a file that the other side changed."""
+    removing, changing = ("our side", "the other side") if is_ours else ("the other side", "our side")
+    return f"{removing} of the merge removed this file, and {changing} changed it"
+
 
 class RunCancelledError(Exception):
     """The user stopped the run; nothing was written."""

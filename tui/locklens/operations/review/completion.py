@@ -15,6 +15,7 @@ from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.review.base_since_fork import base_notes
 from locklens.operations.review.earlier_commits import EarlierCommits
 from locklens.operations.review.request import LookupProgress, Progress, RootsKnown, is_told
+from locklens.operations.review.unmerged import unmerged_notes
 from locklens.operations.root_modules import lock_path
 from locklens.project.configuration import Configuration, Contributor
 from locklens.project.tree import folder_of
@@ -281,7 +282,8 @@ class _Completion:
         roots = tuple(self._roots[root.lock_file] for root in self._review.roots)
         found = replace(self._review, roots=roots)
         notes = (*_generated_notes(roots), *_module_notes(roots), *_unread_notes(roots), *_undated_notes(found))
-        return replace(found, limits=(*found.limits, *notes, *base_notes(self._comparison, roots)))
+        of_git = (*base_notes(self._comparison, roots), *unmerged_notes(self._comparison, roots))
+        return replace(found, limits=(*found.limits, *notes, *of_git))
 
 
 def _equal_subjects(review: Review) -> dict[tuple[object, ...], list[FactSubject]]:

@@ -225,13 +225,14 @@ class _Conflicted(Struct, frozen=True):
         """Read the sides, from git if there is a repository.
 
         Raises:
-            ConfigurationError: The lock file is in no conflict, or its markers are ambiguous.
+            ConfigurationError: The lock file is in no conflict, its markers are ambiguous, or a side removed it.
             RepositoryError: Git failed.
         """
         conflict = root.lock.conflict
-        if (staged := stages_of(root.lock.path, repository)) is not None:
+        if (left := unmerged(root.lock.path, repository)) is not None:
+            assert repository is not None
             names = conflict.names if conflict is not None and conflict.markers else _STAGES
-            return cls(root, staged, names, is_staged=True)
+            return cls(root, _stages(left, root.lock.path, repository.top), names, is_staged=True)
         sides = conflict_sides(root.lock.data)
         if sides is not None and conflict is not None:
             if (merged := _merged_in(root.lock, repository)) is not None:
@@ -323,11 +324,10 @@ def _merged_in(lock: LockFile, repository: Repository | None) -> CommittedMerge 
         return None  # in a clone that lacks a side, the markers are what there is
 
 
-def stages_of(path: str, repository: Repository | None) -> MergeSides | None:
-    """Return the sides of a file that is not merged in git's index; None where it is merged, or without git.
+def unmerged(path: str, repository: Repository | None) -> UnmergedFileError | None:
+    """Return what git's index has of a file that is not merged; None where it is merged, or without git.
 
     Raises:
-        ConfigurationError: A side is too large.
         RepositoryError: Git failed.
     """
     if repository is None:
@@ -337,11 +337,22 @@ def stages_of(path: str, repository: Repository | None) -> MergeSides | None:
     try:
         IndexTree(repository).read(path)
     except UnmergedFileError as error:
-        sides = MergeSides(error.base or b"", error.ours or b"", error.theirs or b"")
+        return error
     except ConfigurationError:
         return None  # Git has something other than a file there: what is on disk decides.
-    else:
-        return None
+    return None
+
+
+def _stages(left: UnmergedFileError, path: str, top: Path) -> MergeSides:
+    """Return the sides of a file that is not merged.
+
+    Raises:
+        ConfigurationError: A side is too large, or one removed the file: then there are no entries to merge.
+    """
+    if left.removal:
+        remove, keep = (shell_words(git_words(top, verb, paths=[path])) for verb in ("rm", "add"))
+        raise ConfigurationError(left.removal, path=path, hint=f"{remove} removes it, {keep} keeps it as it is here")
+    sides = MergeSides(left.base or b"", left.ours or b"", left.theirs or b"")
     if any(len(side) > MAX_LOCK_FILE_BYTES for side in (sides.base, sides.ours, sides.theirs)):
         raise ConfigurationError(f"larger than {MAX_LOCK_FILE_BYTES // 1024} KiB", path=path)
     return sides

@@ -24,7 +24,7 @@ from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFi
 from locklens.operations.plan.builder import PlanBuilder, changes_between, warn_of_staged
 from locklens.operations.write.apply import FileOperation, no_progress
 from locklens.operations.write.recover import ABSENT, require_as_planned, reversed_folder, state_of
-from locklens.operations.write.resolve import note_next_step, repository_at, stages_of
+from locklens.operations.write.resolve import note_next_step, repository_at, unmerged
 from locklens.packages.installed import MOST_ASIDE, differing_files, name_aside
 from locklens.project import LOCK_FILE
 from locklens.project.tree import FileSystem
@@ -189,7 +189,7 @@ def _of_files(record: Record, writes: Sequence[AppliedWrite], top: Path, write: 
 def _is_unmerged(path: str, top: Path) -> bool:
     """True if git's index still has both sides of a file."""
     with repository_at(top) as repository:
-        return stages_of(path, repository) is not None
+        return unmerged(path, repository) is not None
 
 
 def _describing(target: WriteTarget, *, is_redo: bool) -> Callable[..., str]:
