@@ -345,7 +345,8 @@ def test_restore_says_of_many_moved_roots_once_that_they_were_moved(top: Path) -
 def test_restore_from_another_revision(top: Path) -> None:
     (top / ".terraform.lock.hcl").write_bytes(lock(entry("aws", "2.0.0")))
     git(top, "commit", "-qam", "second")
-    assert said(restore(Scope(top), ["aws"]))[0] == ["already as in HEAD:.terraform.lock.hcl"]
+    for revision in ("HEAD", "HEAD:.terraform.lock.hcl"):
+        assert said(restore(Scope(top), ["aws"], revision))[0] == ["already as in HEAD:.terraform.lock.hcl"]
     plan = restore(Scope(top), ["aws"], "HEAD~1")
     assert plan.proposal.command == "locklens restore aws --from 'HEAD~1'"
     apply(plan.proposal)

@@ -83,7 +83,7 @@ def test_without_its_registry_the_mirror_of_the_settings_is_named(
         file.write_text(file.read_text().replace(f":{place.registry.port}/", ":9/"))
         monkeypatch.setenv("TF_REGISTRY_DISCOVERY_RETRY", "0")
         where = "the CLI configuration installs this provider from served alone"
-        hint = f"{where}: give `lock` and `upgrade NAME` the option `--fs-mirror served`"
+        hint = f"{where}: `lock acme/demo` and `upgrade acme/demo` read it with the option `--fs-mirror served`"
         for words in (("upgrade", "acme/demo"), ("upgrade", "--list"), ("lock", f"-platform={HERE}")):
             capfd.readouterr()
             assert run(*words) == 1

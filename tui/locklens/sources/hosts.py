@@ -79,7 +79,8 @@ class AskedHosts(Struct, frozen=True):
         voucher = self.vouchers.get(host)
         if voucher is not None:
             return voucher
-        return NotAsked(host, f"only the change under review names this host; --ask-host {host} asks it")
+        words = "only files that a change may have brought name this host, and not the base"
+        return NotAsked(host, f"{words}; --ask-host {host} asks it")
 
 
 def asked_hosts(

@@ -232,7 +232,8 @@ class Registries:
         places = [url_for_log(one.place) if one.kind is MethodKind.NETWORK else one.place for one in mirrors]
         option = f"`{mirrors[0].kind.option} {shell_word(places[0])}`"
         words = f"the CLI configuration installs this provider from {listing(places)} alone"
-        return f"{words}: give `lock` and `upgrade NAME` the option {option}"
+        name = address.short(self._dialect.default_host)
+        return f"{words}: `lock {name}` and `upgrade {name}` read it with the option {option}"
 
     @property
     def log(self) -> tuple[Exchange, ...]:

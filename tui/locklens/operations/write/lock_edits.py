@@ -221,7 +221,8 @@ def restore(
         }
         files = {path: repository.show(commit, name) for path, name in before.items()}
         others = repository.paths(commit, named=LOCK_FILE) if len(before) < len(draft.roots) else ()
-    locks = {path: parse(data, f"{revision}:{before[path]}") for path, data in files.items() if data is not None}
+    at = visible(revision if name is None else name)
+    locks = {path: parse(data, f"{at}:{before[path]}") for path, data in files.items() if data is not None}
     roots = [
         replace(root, others=frozenset(locks[root.path].by_address) if root.path in locks else frozenset())
         for root in draft.roots
