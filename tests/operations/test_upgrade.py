@@ -339,6 +339,9 @@ def test_why_nothing_newer(top: Path) -> None:
         f"aws: kept at 5.2.0; 6.1.0-beta1 is held back: {PIN}, pre-release (needs an exact constraint); 6.0.0 is held back: {PIN}",
         "tls: no version newer than 4.2.0 is listed",
     ]
+    plan = planned(top, Shelf(OFFERED), "aws=5.2.0")
+    assert remarks(plan) == ["aws: already locked at 5.2.0: its constraints are recorded, as init does"]
+    apply(plan.proposal)
     assert remarks(planned(top, Shelf(OFFERED), "aws=5.2.0")) == ["aws: already locked at 5.2.0"]
 
 

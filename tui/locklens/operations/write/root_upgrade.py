@@ -489,8 +489,12 @@ class RootUpgrade:
                 raise ConfigurationError(f"{version} does not satisfy {'; '.join(excluding)}", hint=hint)
             self._rewriting.edit(address, version)
         elif entry is not None and entry.version == version and address not in self._migrated:
-            self._remark(address, f"already locked at {version}")
-            return None
+            is_recorded = entry.constraints == str(combined(requirements))
+            if is_recorded or self._root.configuration.unknown_constraints:
+                self._remark(address, f"already locked at {version}")
+                return None
+            self._remark(address, f"already locked at {version}: its constraints are recorded, as init does")
+            return version
         if address in self._ages:
             self._warn_of_age(address, version)
         if not self._request.picks and not self._request.policy.allows(address, version):
