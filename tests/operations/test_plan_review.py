@@ -131,6 +131,19 @@ def test_a_root_of_which_the_old_folder_is_not_known_is_compared_as_in_the_revie
     assert {change.id for change in planned.changes} <= {change.id for change in real.changes}
 
 
+def test_an_error_of_the_configuration_that_head_does_not_have_is_judged_as_in_the_review_after_it(
+    top: Path, environ: dict[str, str]
+) -> None:
+    (top / "a" / "main.tf").write_text(f"<<<<<<< HEAD\n{requires(demo='~> 1.4')}")
+    asked = request(top, environ)
+    plan = Prune(Scope(top, ("a",)), ("acme/netbox",)).plan()
+    (planned,) = plan_reviewed(plan, asked).review.roots
+    apply(plan.proposal)
+    (real,) = review(asked).roots
+    severities = [[one.severity for one in root.findings if one.rule == "LK041"] for root in (planned, real)]
+    assert severities == [[Severity.BLOCK], [Severity.BLOCK]]
+
+
 def test_an_upgrade_as_it_would_be(top: Path, environ: dict[str, str]) -> None:
     wanted = Upgrade(Scope(top, ("a",)), ("demo=1.5.0",))
     with Cache.in_memory() as cache, RegistrySource(NetworkSettings(environ, cache)) as supply:

@@ -157,6 +157,7 @@ def _comparison(plan: Plan) -> Comparison:
         repository = None
     disk: Tree = FileSystem(proposal.top) if repository is None else SparseWorkTree(repository)
     folders: Mapping[str, OldFolder] = {}
+    committed: Tree | None = None
     before, after = ({file.path: getattr(file, side) for file in proposal.files} for side in ("old", "new"))
     if repository is not None and _has_head(repository):
         committed = RevisionTree(repository, commit := repository.resolve(_HEAD))
@@ -167,7 +168,7 @@ def _comparison(plan: Plan) -> Comparison:
     if proposal.target.is_index and repository is not None:
         # The next commit has the index's configuration, whatever the work tree has.
         under = IndexTree(repository)
-    base, head = OverlayTree(before, under), OverlayTree(after, under)
+    base, head = OverlayTree(before, committed or under), OverlayTree(after, under)
     written = {file.path: file for file in planned_lock_files(plan)}
     locks = set(written)
     if repository is not None:
