@@ -151,6 +151,11 @@ class Repository:
         """The files of git that tell of each move of HEAD: one of them changes. The second, its log, may be off."""
         return self._own_file("HEAD"), self._own_file("logs/HEAD")
 
+    @property
+    def is_merging(self) -> bool:
+        """True if git stopped in a merge, a rebase or the like; a stash that did not apply leaves no sign of that."""
+        return any(self._own_file(f"{kind}_HEAD").exists() for kind in ("MERGE", "CHERRY_PICK", "REVERT", "REBASE"))
+
     def _own_file(self, name: str) -> Path:
         # Of a work tree's own files, which git keeps in its own folder, as GIT_DIR names it for every command here.
         return self.top / self._command.environment["GIT_DIR"] / name
