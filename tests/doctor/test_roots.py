@@ -1051,6 +1051,30 @@ def test_of_roots_that_lack_the_same_those_that_are_not_mended_stay(top: Path, d
     assert any("acme/netbox was changed in one later than the log" in one for one in document["run"]["notes"])
 
 
+def test_without_a_list_a_read_only_lock_file_is_of_the_roots_that_init_would_change(top: Path, doctor: Any) -> None:
+    """Where one was mended and each other one is as it should be, it is that of the error, whatever they require."""
+    (top / "twin/main.tf").write_text(requires(("acme/netbox", "~> 3.9")), "utf-8")
+    (top / "twin/.terraform.lock.hcl").write_bytes(lock_file(NETBOX_310))
+    git(top, "commit", "-qam", "netbox alone")
+    (top / "dns/main.tf").write_text(requires(*BOTH), "utf-8")
+    git(top, "commit", "-qam", "netbox, too")
+    (top / "ci.log").write_text(READ_ONLY[READ_ONLY.index("Error") :], "utf-8")
+    (top / "newer/main.tf").write_text(requires(*BOTH[:1]), "utf-8")
+    wrong = [("not-locked", ["dns"]), ("not-required", ["newer"])]
+    assert [(one["id"], one["roots"]) for one in doctor(top, "ci.log")["causes"]] == wrong
+    assert main(["lock", "--no-cache", "acme/netbox", f"--root={top / 'dns'}"], no_screen) == 0
+    document = doctor(top, "ci.log")
+    (cause,) = (one for one in document["causes"] if one["verdict"] != "no")
+    assert (cause["id"], cause["verdict"], cause["roots"]) == ("not-required", "likely", ["newer"])
+    words = "the lock file was changed in dns later than the log, as a fix does: if it is of that root, run init again "
+    assert f"{words}there" in document["run"]["notes"]
+    assert main(["prune", "acme/netbox", f"--root={top / 'newer'}"], no_screen) == 0
+    document = doctor(top, "ci.log")
+    words = "{0}/.terraform.lock.hcl has just the providers now that {0} requires"
+    assert document["fixed"] == "; ".join(words.format(name) for name in ("dns", "newer"))
+    assert roots_of(document) == [["dns", "newer"]]
+
+
 def test_a_module_that_is_not_installed_is_of_each_root_of_the_tool(beside_edge: Path, doctor: Any) -> None:
     call = 'module "app" {\n  source = "../modules/app"\n}\n'
     (beside_edge / "modules/app").mkdir(parents=True)

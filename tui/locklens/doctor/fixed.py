@@ -209,7 +209,7 @@ def _agreed(x: Examined) -> str:
         return ""  # it was not wrong here: the run had another lock file, or none
     if x.of_run:
         return f"{x.lock.path} has just the providers now that the run required" if now == x.of_run else ""
-    return f"{x.lock.path} has just the providers now that {x.where} requires" if _is_exact(x) else ""
+    return f"{x.lock.path} has just the providers now that {x.own_root} requires" if _is_exact(x) else ""
 
 
 def _is_exact(x: Examined) -> bool:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from locklens.operations.doctor.copies import CopyFinder
     from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
 
-_OF_LACKING = frozenset({"not-locked", "readonly-changed"})
-"""Errors of a lock file without a provider."""
-
 _MENDED_BY_WRITES = OF_HASHES | {
     "locked-mismatch", "lock-constraint", "not-locked", "lock-incomplete", "plugin-missing",
 }  # fmt: skip
@@ -52,7 +49,7 @@ class ChangedRoots:
         still as the log says, or has a package that was moved aside.
         """
         found: list[DoctorSubject] = []
-        for one in subjects:
+        for one in self._of_read_only(subjects):
             kind = one.message.kind if one.fitting else ""
             altered, mended = self._altered(one) if kind in OF_FOLDERS else ([], [])
             own, others = altered if not self._copies.is_cut else [], list[str]()
@@ -77,6 +74,26 @@ class ChangedRoots:
             found += [each for each in of_own if each not in found]
         return found
 
+    def _of_read_only(self, subjects: Sequence[DoctorSubject]) -> list[DoctorSubject]:
+        """Return the subjects; of a lock file that the run may not write, each in its own root, those that differ.
+
+        The root of the error has entries that init would add or remove. Where each other one has just what it requires,
+        it is that of a fix, whose entries were added or removed later than the log.
+        """
+        found: list[DoctorSubject] = []
+        for error in dict.fromkeys(one.error for one in subjects):
+            alike = [one for one in subjects if one.error == error]
+            fitting = alike[0].fitting if error is not None and error.kind == "readonly-changed" else ()
+            own = [path for path in fitting if self._has_other_providers(path)]
+            left = dict.fromkeys(one.root.path for one in alike if _is_to_change(one))
+            if own and left.keys() <= {*own}:
+                alike = [replace(one, fitting=tuple(own[1:] and own)) for one in alike if one.root.path in own]
+            elif own:
+                mended = tuple(path for path in own if path not in left)
+                alike = [replace(one, changed=mended) for one in alike if one.root.path in left]
+            found += alike
+        return found
+
     def is_repaired(self, lock: LockFile) -> bool:
         """True if a lock file can be read, and could not in a commit, or before a write later than the log."""
         was_broken = self._history.was_repaired(lock) or self._writes.made_readable(lock)
@@ -93,8 +110,6 @@ class ChangedRoots:
 
     def _changed_since(self, one: DoctorSubject, error: RecognisedError) -> list[str]:
         """Return the roots that an error fits whose entries were changed later than the log, as a fix does."""
-        if error.kind == "readonly-changed":
-            return [path for path in one.fitting if self._has_other_providers(path)]
         own = list[str]()
         if error.kind in _MENDED_BY_WRITES:
             own = [path for path in one.fitting if self._is_mended(path, one.address, error)]
@@ -110,7 +125,7 @@ class ChangedRoots:
         changed by whatever into something else than what was mended.
         """
         others = [path for path in one.fitting if path not in changed] if changed else []
-        if error.kind in _OF_LACKING:
+        if error.kind == "not-locked":
             return others
         past = [(self._writes.replaced(lock, one.address), lock) for lock in map(self._roots.lock, changed)]
         replaced = [(was.entry, lock) for was, lock in past if was is not None and was.entry is not None]
@@ -179,6 +194,14 @@ class ChangedRoots:
             if any(each.hashes and each.platform == machine and not each.hashes & entry.accepted for each in copies):
                 found.append(path)
         return found, mended
+
+
+def _is_to_change(one: DoctorSubject) -> bool:
+    """True if init would add an entry to the lock file, or remove it, as far as is known."""
+    if one.address is None or one.entry is None:
+        return True
+    read = one.root.configuration
+    return not read.requires(one.address) and not read.unknown_need(one.address)
 
 
 def _is_like(lock: LockFile, was: LockEntry, now: LockFile) -> bool:

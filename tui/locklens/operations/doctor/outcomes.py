@@ -213,7 +213,8 @@ def _of_changed(checkout: Checkout, one: DoctorSubject, x: Examined) -> str:
     """Return a note on roots that the log fits and that were changed, where another root is as the log says."""
     roots = listing([checkout.shown(path) for path in one.changed], 3)
     of_which = "that root" if len(one.changed) == 1 else "one of these roots"
-    since = f"{x.name} was changed in {roots} later than the log, as a fix does"
+    what = x.name if x.message.provider else "the lock file"
+    since = f"{what} was changed in {roots} later than the log, as a fix does"
     return f"{since}: if it is of {of_which}, run init again there"
 
 

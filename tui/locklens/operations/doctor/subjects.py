@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _OF_CONFIGURATION = OF_VERSIONS | {"no-matching-release"}
 """Errors about what a root requires: equal entries of roots with different constraints are different cases."""
 
+_OF_LINES = frozenset({MODULE_MISSING, "readonly-changed"})
+"""Errors about what stands in the configuration of a root, which each has for itself."""
+
 _MOST_LACKING = 40
 """The most roots that lack an entry of which each is examined."""
 
@@ -208,8 +211,8 @@ class SubjectFinder:
         if not told and here in fitting:
             fitting, besides = [here], tuple(path for path in fitting if path != here)
         if not error.provider:
-            is_of_lines = error.kind in {MODULE_MISSING, "readonly-changed"}  # each root has its own
-            paths = fitting[:_MOST_LACKING] if told or is_of_lines else self._of_each_lock(fitting)
+            is_of_each = told or error.kind in _OF_LINES
+            paths = fitting[:_MOST_LACKING] if is_of_each else self._of_each_lock(fitting)
             found = self._of_searched(error, paths) or self._of_no_provider(error, paths)
         else:
             roots = map(self.roots.root, fitting if told else self._of_each_entry(fitting, error))
@@ -250,7 +253,9 @@ class SubjectFinder:
         return found or [DoctorSubject(error, self.roots.root(path), None, None) for path in paths]
 
     def _state(self, path: str, error: RecognisedError, address: ProviderAddress | None) -> object:
-        """Return what tells roots with one entry apart for an error, besides the entry."""
+        """Return what tells roots with one entry apart for an error, besides the entry; their own lines do, if any."""
+        if error.kind in _OF_LINES:
+            return path
         if address is not None and error.kind in _OF_CONFIGURATION:
             return str(self.roots.root(path).configuration.constraints(address))
         return self._at_init(path, address) if address is not None and error.kind == "plugin-missing" else None
