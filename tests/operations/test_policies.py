@@ -338,6 +338,12 @@ def test_a_lost_h1_where_a_cache_is_used(desk: Desk) -> None:
         f"{second} had a usable hash for a plugin cache before, and has none now: no h1 for it is locked"
     ]
     assert told(desk.change("", both, one, prove="all"), "LK008") == []
+    for platform, severity, effect in (
+        (first, Severity.INFO, "each required platform keeps its own"),
+        (second, Severity.WARN, "a cache or an unpacked mirror may no longer serve some platforms"),
+    ):
+        wanted = f'{cached}[platforms]\n{platform} = "CI"\n'
+        assert told(desk.change(wanted, both, one), "LK024") == [(severity, f"2 h1 before, 1 now: {effect}")]
 
 
 def test_the_reports_of_hashes_say_cover_and_why(desk: Desk) -> None:

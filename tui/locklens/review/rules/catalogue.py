@@ -567,8 +567,9 @@ _ALL = (
         INFO,
         STEP,
         "Fewer h1 hashes: other platforms cannot install from a cache",
-        "The entry had h1 hashes of several platforms, and has fewer now. It is a warning if locklens.toml lists "
-        "plugin-cache or unpacked-mirror in install_paths.",
+        "The entry had several h1 hashes, and has fewer now: of which platforms those were is not always known, nor "
+        "whether they were of a package at all. It is a warning if locklens.toml lists plugin-cache or unpacked-mirror "
+        "in install_paths, unless each platform that it requires keeps its own.",
         "Only h1 counts there: an unpacked mirror's packages are refused on the other platforms, and a plugin cache's "
         "are not used.",
         "Check whether a cache or an unpacked mirror is in use; `init` on one platform records only its own h1.",

@@ -13,6 +13,7 @@ from locklens.hashes import (
     is_well_formed,
     packages_of,
 )
+from locklens.review.coverage import LockedHashes, cover
 from locklens.review.findings import Severity
 from locklens.review.model import Bump, Change
 from locklens.review.rules import Verdict
@@ -22,7 +23,7 @@ from locklens.versions import Constraints, ConstraintSyntaxError, Relation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from locklens.policy import Policy
+    from locklens.policy import InstallPath, Policy
 
 
 def _downgrade(change: Change, _: Policy) -> Iterator[Verdict]:
@@ -131,10 +132,22 @@ def _fewer_h1(change: Change, policy: Policy) -> Iterator[Verdict]:
     now = hashes_of_files(change.new.hashes)
     before, after = (sum(map(is_well_formed, one)) for one in (hashes_of_files(change.old.hashes), now))
     if before > 1 and after < before:
-        used = any(path.needs_h1 for path in policy.install_paths)
-        effect = f"a cache or an unpacked mirror no longer serves {'some platforms' if after else 'any platform'}"
+        used = [path for path in policy.install_paths if path.needs_h1]
+        if keeps := _keeps_required(change, policy, used):
+            effect = "each required platform keeps its own"
+        else:
+            serves = "may no longer serve some platforms" if after else "no longer serves any platform"
+            effect = f"a cache or an unpacked mirror {serves}"
         left = f"{after} well-formed" if after < len(now) else str(after)
-        yield Verdict(f"{before} h1 before, {left} now: {effect}", severity=Severity.WARN if used else None)
+        is_loss = used and not keeps
+        yield Verdict(f"{before} h1 before, {left} now: {effect}", severity=Severity.WARN if is_loss else None)
+
+
+def _keeps_required(change: Change, policy: Policy, paths: Sequence[InstallPath]) -> bool:
+    """True if each platform that the policy requires is known to be covered on some install paths."""
+    required = [str(one.platform) for one in policy.platforms]
+    covers = (cover(LockedHashes.of(change), path, policy.on_path(path, required)) for path in paths)
+    return bool(required and paths) and not any(one.missing or one.doubtful for one in covers)
 
 
 def _kept_hashes(change: Change, _: Policy) -> Iterator[Verdict]:
