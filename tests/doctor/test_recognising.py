@@ -245,6 +245,42 @@ def test_json_output_is_read() -> None:
     assert [(error.kind, error.provider, error.version) for error in found] == [("current-package", P, V)]
 
 
+LISTS = {
+    "terraform": (
+        "acme/one: Reusing previous version from the dependency lock file",
+        'Finding matching versions for provider: acme/two, version_constraint: "~> 3.6, >= 3.6.1"',
+        "acme/three: Finding latest version...", "Installing provider version: acme/two v3.7.2...",
+        "Installed provider version: acme/two v3.7.2 (unauthenticated)",
+        "acme/one v1.2.0: Using previously-installed provider version",
+    ),
+    "tofu": (
+        "Reusing previous version of acme/one from the dependency lock file",
+        'Finding acme/two versions matching "~> 3.6, >= 3.6.1"...',
+        "Finding latest version of acme/three...", "Installing acme/two v3.7.2...",
+        "Installed acme/two v3.7.2 (unauthenticated)", "Using previously-installed acme/one v1.2.0",
+    ),
+}  # fmt: skip
+"""What both tools print of the same `init -json`."""
+
+
+@pytest.mark.parametrize("prefix", ["", "2026-12-01T04:52:11.1234567Z ", "[init] "])
+@pytest.mark.parametrize("tool", LISTS)
+def test_the_list_of_an_init_is_read_of_its_json_output_as_it_is_of_its_text(tool: str, prefix: str) -> None:
+    words = ("Initializing provider plugins...", *LISTS[tool])
+    events: list[dict[str, object]] = [{"@message": one, "@module": f"{tool}.ui", "type": "log"} for one in words]
+    detail = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    events.append(
+        {"diagnostic": {"severity": "error", "summary": "Provider dependency changes detected", "detail": detail}}
+    )
+    log = "".join(f"{prefix}{json.dumps(one, separators=(',', ':'))}\n" for one in events)
+    text = "".join(f"- {one}\n" for one in LISTS["tofu"])
+    plain = f"{words[0]}\n{text}\nError: Provider dependency changes detected\n\n{detail}\n"
+    (error,), (printed,) = read_log(log.encode()).errors, read_log(plain.encode()).errors
+    assert (error.reused, error.searched) == (("acme/one",), ("acme/two", "acme/three"))
+    for name in ("reused", "searched", "matching", "selected", "unsigned"):
+        assert getattr(error, name) == getattr(printed, name), name
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

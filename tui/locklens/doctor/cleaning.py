@@ -352,9 +352,13 @@ _COMMAND = re.compile(
 """The folder and the command of a task, as Ansible has them; of a list of words, one without escapes."""
 
 
+_OF_TERRAFORM, _OF_OPENTOFU = '"@module":"terraform.ui"', '"@module":"tofu.ui"'
+"""What each event of the tools' `-json` output has."""
+
+
 def _is_event(line: str) -> bool:
-    """True for a line of the tool's own `-json` output with a message."""
-    at = line.find('"diagnostic')
+    """True for a line of the tool's own `-json` output with a message, or of one of its steps."""
+    at = max(line.find('"diagnostic'), line.find(_OF_TERRAFORM), line.find(_OF_OPENTOFU))
     return at >= 0 and line[at - 1] != "\\" and "{" in line[:at]
 
 

@@ -7,13 +7,13 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from msgspec import DecodeError, Struct, ValidationError, field
-from msgspec.json import Decoder
+from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS, dialect_of_names, dialect_of_words
 from locklens.doctor.catalogue import BY_KIND, CATALOGUE, TITLES, CatalogueRow, squeezed
 from locklens.doctor.cleaning import BY_LOCKLENS, LogLine, clean_lines, decoded_log, is_of_ci
+from locklens.doctor.events import as_printed, message_of
 from locklens.doctor.log_facts import OS_NAMES, TOOL_COMMAND, WRITTEN_PLATFORM, with_facts
 from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, WARNINGS, WRAPPERS, ReadLog, RecognisedError
 from locklens.doctor.reasons import reason_of_request
@@ -196,21 +196,6 @@ _DIGESTS = re.compile(r"(?:unexpected SHA-256 hash|\(expected) (?P<digest>[0-9a-
 _HASH = re.compile(pattern_of_hashes())
 
 
-class _Event(Struct):
-    """A line of `-json` output, as far as it matters here."""
-
-    class Diagnostic(Struct):
-        severity: str = ""
-        summary: str = ""
-        detail: str = ""
-
-    diagnostic: Diagnostic | None = None
-    message: str = field(default="", name="@message")
-
-
-_EVENTS = Decoder(_Event)
-
-
 _OF_RUN = ("folder", "reused", "searched", "matching", "selected", "unsigned", "overridden", "options")
 """What a run tells about each of its errors."""
 
@@ -290,7 +275,7 @@ def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], t
     found: dict[tuple[str, ...], dict[tuple[str, ...], RecognisedError]] = {}
     lasting: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
     known_blocks: dict[tuple[str, ...], tuple[RecognisedError, ...]] = {}
-    for block in _blocks(lines):
+    for block in _blocks([*as_printed(lines)]):
         if block.lines not in known_blocks:
             if len(known_blocks) >= _MOST_BLOCKS:
                 known_blocks.clear()
@@ -418,8 +403,9 @@ def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
         return _Block(texts, lines[gathered[0]].number, is_error, tuple(gathered))
 
     for at, line in enumerate(lines):
-        if line.text.startswith('{"') and (event := _event(line)) is not None:
-            yield replace(event, places=(at,))
+        if (message := message_of(line)) is not None:
+            texts = tuple(" ".join(one.split()) for one in message[:_BLOCK_CHARACTERS].split("\n"))
+            yield _Block(texts, line.number, is_error=True, places=(at,))
             continue
         is_own = BY_LOCKLENS.match(line.text) is not None  # a line of its own
         begins = is_own or _BEGIN.match(line.text) is not None
@@ -440,18 +426,6 @@ def _blocks_of(lines: Sequence[LogLine]) -> Iterator[_Block]:
             gathered, is_error = [], False
     if gathered:
         yield whole()
-
-
-def _event(line: LogLine) -> _Block | None:
-    try:
-        event = _EVENTS.decode(line.text)
-    except (DecodeError, ValidationError, RecursionError):
-        return None
-    if event.diagnostic is None:
-        return None
-    words = f"{event.diagnostic.summary}\n{event.diagnostic.detail}"
-    words = (words if words.strip() else event.message)[:_BLOCK_CHARACTERS]
-    return _Block(tuple(" ".join(one.split()) for one in words.split("\n")), line.number, is_error=True)
 
 
 def _recognised(block: _Block) -> Iterator[RecognisedError]:
