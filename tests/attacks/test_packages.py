@@ -532,9 +532,14 @@ def test_a_lock_file_that_a_change_has_git_ignore_is_said_to_be_ignored(
     git(top, "rm", "-q", "--cached", f"infra/{LOCK}")
     git(top, "add", ".gitignore")
     git(top, "commit", "-qm", "ignored")
-    found = Reviewed(capsys).findings["infra"]["LK037"]
-    assert found["severity"] == "warn"
-    assert found["message"] == "the lock file exists, and git ignores it: whatever init selects is not reviewed"
+    ignored = "git ignores the lock file that the base has (.gitignore:1): whatever init selects is not reviewed"
+    for side in ([], ["--staged"], ["--head", "pr"]):
+        reviewed = Reviewed(capsys, *side)
+        assert reviewed.severities["infra"] == {"LK037": "warn"}
+        assert reviewed.findings["infra"]["LK037"]["message"] == ignored
+    # A clone has no such file on disk.
+    (top / "infra" / LOCK).unlink()
+    assert Reviewed(capsys).findings["infra"]["LK037"]["message"] == ignored
     main(["review", "main", "--offline", "--no-cache", "--format", "text", "--fail-on", "warn"], lambda *_: 0)
     out = " ".join(capsys.readouterr().out.split())
     assert "infra (lock file ignored by git, Terraform)" in out

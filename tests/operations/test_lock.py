@@ -10,6 +10,7 @@ import pytest
 from conformance.case import requires
 from install import conftest
 from install.conftest import HOST, Place
+from kit.git import git
 
 from locklens.addresses import Platform
 from locklens.demo.faults import Fault, FaultRule
@@ -125,6 +126,19 @@ def test_it_says_for_which_platforms_there_are_hashes_now(place: Place, monkeypa
     assert plan.proposal.command == (
         "locklens lock acme/demo --platform linux_amd64 --platform darwin_arm64 --root infra --tool terraform"
     )
+
+
+def test_it_says_where_git_ignores_what_it_writes(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place.root)
+    lay(place, "infra", *BOTH)
+    lay(place, "live", *BOTH)
+    git(place.root, "init", "-q")
+    (place.root / ".gitignore").write_text("infra/*.hcl\n")
+    said = "git ignores the lock file (.gitignore:1), so that no commit has it"
+    plan = planned(place, "infra", "live", platforms=(LINUX,))
+    results = {name: one.notes for name, one in plan.results.items() if isinstance(one, RootResult)}
+    assert [name for name, notes in results.items() if said in notes] == ["infra"]
+    assert [one.root for one in plan.remarks if one.detail == said] == ["infra"]
 
 
 def test_it_says_where_it_drops_comments(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

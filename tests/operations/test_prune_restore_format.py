@@ -245,6 +245,24 @@ def test_restore_says_what_stays_staged(top: Path) -> None:
     assert warnings("aws", revision="HEAD~1") == [], "what differs from the revision is not staged for that"
 
 
+def test_restore_of_a_lock_file_that_git_ignores_says_so_and_is_no_commit(top: Path) -> None:
+    git(top, "rm", "-q", "--cached", ".terraform.lock.hcl")
+    (top / ".terraform.lock.hcl").unlink()
+    (top / ".gitignore").write_text("# tools\n.terraform.lock.hcl\n", "utf-8")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "ignored")
+    plan = restore(Scope(top), ["aws", "tls", "null"], "HEAD~1")
+    (warning,) = plan.remarks
+    assert warning.line == "warning: .: git ignores the lock file (.gitignore:2), so that no commit has it"
+    assert warning.hint == "remove the pattern, or stage the file with `git add -f`"
+    assert plan.proposal.files
+    assert commit_message(plan, None) == ""
+    git(top, "rm", "-q", ".gitignore")
+    plan = restore(Scope(top), ["aws", "tls", "null"], "HEAD~1")
+    assert plan.remarks == ()
+    assert commit_message(plan, None)
+
+
 def test_restore_names_the_lock_file_of_a_root_that_may_have_moved(top: Path) -> None:
     def hint() -> str:
         (failure,) = restore(Scope(top, ("moved",)), ["aws"]).failures

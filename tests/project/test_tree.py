@@ -553,6 +553,33 @@ def test_untracked_files_count_and_ignored_ones_do_not(repo: Path) -> None:
         assert repository.paths(UncommittedSide.EMPTY) == ()
 
 
+def test_which_patterns_ignore_a_file_is_known_of_each_side(repo: Path) -> None:
+    patterns = {".gitignore": "# tools\n*.hcl\n/gone/\n", "kept/.gitignore": "\n!a.hcl\n", "other/.gitignore": "b\n"}
+    commit(repo, {"tracked.hcl": ""})
+    first = commit(repo, patterns)
+    put(repo, {"kept/.gitignore": "", "real/.gitignore": "c.hcl\n"})
+    (repo / "link").symlink_to("real")
+    git(repo, "add", "-f", "kept")
+    put(repo, {".git/info/exclude": "c\n"})
+    paths = ("x/a.hcl", "link/a.hcl", "kept/a.hcl", "gone/x/y", "other/b", ":x.hcl", "real/c.hcl", "c", "tracked.hcl")
+    everywhere = {
+        "x/a.hcl": ".gitignore:2",
+        "gone/x/y": ".gitignore:3",
+        "other/b": "other/.gitignore:1",
+        ":x.hcl": ".gitignore:2",
+    }
+    with Repository.discover(repo) as repository:
+        of_commit = repository.ignored(first, paths)
+        assert of_commit == {
+            **everywhere, "link/a.hcl": ".gitignore:2", "real/c.hcl": ".gitignore:2", "tracked.hcl": ".gitignore:2",
+        }  # fmt: skip
+        assert repository.ignored(UncommittedSide.INDEX, paths) == {**of_commit, "kept/a.hcl": ".gitignore:2"}
+        # Git says nothing of what is behind a link; a file that is tracked is not ignored.
+        assert repository.ignored(UncommittedSide.WORK_TREE, paths) == {
+            **everywhere, "kept/a.hcl": ".gitignore:2", "real/c.hcl": "real/.gitignore:1", "c": ".git/info/exclude:1",
+        }  # fmt: skip
+
+
 def test_linked_work_tree_bare_repository_and_sha256(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -375,6 +375,22 @@ async def holds(on: PreviewDriver, top: Path, size: tuple[int, int]) -> None:
 # Keys of the review
 
 
+async def test_there_is_no_message_of_files_that_git_ignores(opening: Opening, top: Path) -> None:
+    git(top, "rm", "-q", "--cached", f"a/{LOCK}")
+    git(top, "checkout", "-q", f"b/{LOCK}")
+    put(top, {".gitignore": f"/a/{LOCK}\n"})
+    git(top, "add", ".gitignore")
+    git(top, "commit", "-qm", "ignored")
+    async with opening() as on:
+        await on.open(Upgrade(where(top, "a"), ("demo=1.5.0",)))
+        assert "git ignores the lock file (.gitignore:1), so that no commit has it" in on.plan
+        assert "COMMIT MESSAGE" not in on.plan
+        await on.press("escape")
+        await on.open(Upgrade(where(top, "a", "b"), ("demo=1.5.0",)))
+        assert "git ignores the lock file (.gitignore:1)" in on.plan
+        assert "COMMIT MESSAGE\n  Upgrade demo to 1.5.0 in b\n  \n  Lock-Review: 1 upgrade, " in on.plan
+
+
 async def test_the_message_is_about_what_a_commit_changes(opening: Opening, top: Path) -> None:
     lock = top / "a" / LOCK
     git(top, "checkout", "-q", ".")

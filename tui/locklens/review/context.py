@@ -75,12 +75,14 @@ class UnlockedRoot(Struct, frozen=True):
         has_backend: True if the configuration says where the state is kept.
         required_before: The providers that the old side's configuration requires.
         is_changed: True if the change concerns the root.
+        pattern: The place of the pattern by which git ignores the lock file that the old side has, `FILE:LINE`.
     """
 
     has_backend: bool
     absence: Absence = Absence.MISSING
     required_before: frozenset[ProviderAddress] = frozenset()
     is_changed: bool = True
+    pattern: str = ""
 
 
 class LockedPlace(Struct, frozen=True):

@@ -219,7 +219,9 @@ class LockHistory:
 
     def is_ignored(self, path: str) -> bool:
         """True if git ignores a path, whether there is a file or not."""
-        return self._git is not None and self._git.is_ignored(path)
+        from locklens.project.git import UncommittedSide
+
+        return self._git is not None and path in self._git.ignored(UncommittedSide.WORK_TREE, [path])
 
     def had_words(self, path: str, words: Sequence[str], *, is_new: bool = True) -> bool:
         """True if a file had all of some words in one of its commits; `is_new` where it was never committed."""

@@ -149,6 +149,7 @@ class Plan(Struct, frozen=True):
         dry_run_words: The lines of the proposal in the conditional, for a run that does not write.
         is_merge: True if lock files in conflict are merged, which on disk are neither side.
         restored_from: The revision whose entries the changes restore; "" for all other plans.
+        ignored: The files that git ignores, so that no commit has them, each with a sentence that says so.
     """
 
     proposal: FileChanges
@@ -158,6 +159,7 @@ class Plan(Struct, frozen=True):
     dry_run_words: tuple[str, ...] = ()
     is_merge: bool = False
     restored_from: str = ""
+    ignored: Mapping[str, str] = {}
 
     def with_diagnostics(self, others: Iterable[Diagnostic]) -> Plan:
         """Return the same plan with further diagnostics in front."""
@@ -201,6 +203,7 @@ def joined_plans(plans: Sequence[Plan]) -> Plan:
         {name: result for plan in plans for name, result in plan.results.items()},
         tuple(line for plan in plans for line in plan.dry_run_words),
         restored_from=plans[0].restored_from,
+        ignored={path: words for plan in plans for path, words in plan.ignored.items()},
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.diagnostics import Diagnostic, DiagnosticSeverity, NextStep
-from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError, StaleLockFileError
+from locklens.errors import ConfigurationError, LockLensError, NoRepositoryError, RepositoryError, StaleLockFileError
 from locklens.lockfile import LockEntry, LockFile, differing
 from locklens.lockfile.moves import moves_between
 from locklens.lockfile.parse import parse
@@ -119,6 +119,10 @@ class PlanBuilder:
         files = sorted(
             (file for file in self.files.values() if file.old != file.new), key=lambda file: file_order(file.path)
         )
+        written = [] if self._target.is_index else [file.path for file in files if file.new is not None]
+        ignored = {path: _ignored_words(path, place) for path, place in _ignored(self.top, written).items()}
+        for path, said in ignored.items():
+            self.warn(path.rpartition("/")[0], said, hint="remove the pattern, or stage the file with `git add -f`")
         words = *map(self._describe, self.changes), *(line for line, _ in self._lines)
         changes = (self._describe(change, is_dry_run=True) for change in self.changes)
         proposal = FileChanges(self.top, tuple(files), words, command, self._target, tool=self.tool)
@@ -127,7 +131,26 @@ class PlanBuilder:
             tuple(self.changes),
             tuple(self.diagnostics),
             dry_run_words=(*changes, *(line for _, line in self._lines)),
+            ignored=ignored,
         )
+
+
+def _ignored(top: Path, paths: Sequence[str]) -> Mapping[str, str]:
+    """Return the files that git ignores, each with the place of the pattern; {} where git cannot say."""
+    if not paths:
+        return {}
+    from locklens.project.git import Repository, UncommittedSide
+
+    try:
+        with Repository.discover(top) as repository:
+            return {} if repository.is_bare else repository.ignored(UncommittedSide.WORK_TREE, paths)
+    except RepositoryError:
+        return {}
+
+
+def _ignored_words(path: str, place: str) -> str:
+    name = "the lock file" if path.endswith(LOCK_FILE) else path
+    return f"git ignores {name} ({place}), so that no commit has it"
 
 
 def path_below(top: Path, folder: Path) -> str:

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.addresses import ProviderAddress, display_host
 from locklens.lockfile.parse import parse
 from locklens.operations.plan.review import ON_DISK, known_findings, planned_lock_files
+from locklens.operations.root_modules import lock_path
 from locklens.project import LOCK_FILE
 from locklens.review.model import Change, ChangeKind, Review
 from locklens.review.reports import findings_in_words, hashes_of_review
@@ -52,7 +55,10 @@ def commit_message(plan: Plan, review: Review | None, *, title: str = "") -> str
     """Return the whole message, without a line feed at its end; "" for a plan that writes nothing.
 
     Without a review it has no trailers. The title of the operation is the message of a plan that writes no lock file.
+    Files that git ignores are left out, of which no commit can be made.
     """
+    if plan.ignored:
+        plan, review = _without_ignored(plan, review)
     if not plan.proposal.files:
         return ""
     if title and not any(file.path.endswith(LOCK_FILE) for file in plan.proposal.files):
@@ -62,6 +68,15 @@ def commit_message(plan: Plan, review: Review | None, *, title: str = "") -> str
     if review is not None:
         parts.append("\n".join(_trailers(review)))
     return "\n\n".join(parts)
+
+
+def _without_ignored(plan: Plan, review: Review | None) -> tuple[Plan, Review | None]:
+    files = tuple(file for file in plan.proposal.files if file.path not in plan.ignored)
+    changes = tuple(change for change in plan.changes if lock_path(change.root) not in plan.ignored)
+    plan = replace(plan, proposal=replace(plan.proposal, files=files), changes=changes)
+    if review is not None:
+        review = replace(review, roots=tuple(root for root in review.roots if root.lock_file not in plan.ignored))
+    return plan, review
 
 
 def _subject(plan: Plan) -> str:

@@ -258,9 +258,11 @@ def _beside_head(
     repository = comparison.repository
     if repository is None or repository.is_unborn:
         return False, False, None
+    planned = {path: sides for path, sides in planned.items() if path not in plan.ignored}
     has_others = any(sides.others for sides in planned.values()) or _has_staged_others(plan, repository)
     heads = {folder_of(path): sides.base for path, sides in planned.items()}
-    since = (_since(heads[change.root], change) if change.root in heads else change for change in plan.changes)
+    committed = (change for change in plan.changes if lock_path(change.root) not in plan.ignored)
+    since = (_since(heads[change.root], change) if change.root in heads else change for change in committed)
     files = [(comparison.base.tree.read(file.path), file) for file in plan.proposal.files]
     as_committed = repository.index.as_committed
     is_committed = all(old == (file.new and as_committed(file.new, old, file.path)) for old, file in files)

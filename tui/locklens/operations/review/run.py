@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.dialect import TERRAFORM, Dialect
+from locklens.errors import RepositoryError
 from locklens.lockfile import LockFile
 from locklens.lockfile.parse import parse
 from locklens.operations.review.completion import complete_review, worst_first
@@ -90,7 +91,7 @@ def review_lock_files(
         for pair, _, new in pairs
         if pair.path in reviewed
     }
-    setting = _Setting(request, policy, tools, Comparer())
+    setting = _Setting(request, policy, tools, Comparer(), _ignored(comparison, concerned))
     roots = [_root(comparison, pair, old, new, setting) for pair, old, new in pairs]
     if any(root.changes for root in roots):
         roots = _with_other_roots(comparison, pairs, roots)
@@ -228,12 +229,18 @@ def _vouches(comparison: Comparison, pair: RootPair) -> bool:
 
 
 class _Setting(Struct, frozen=True):
-    """Settings of the draft of each root; `tools` are the tools that are already known, by root folder."""
+    """Settings of the draft of each root.
+
+    Attributes:
+        tools: The tools that are already known, by root folder.
+        ignored: The lock files that only the base has, and that git ignores on the head side, each with the pattern.
+    """
 
     request: ReviewRequest
     policy: Policy
     tools: Mapping[str, Dialect]
     comparer: Comparer
+    ignored: Mapping[str, str]
 
 
 def _is_concerned(pair: RootPair, comparison: Comparison) -> bool:
@@ -274,7 +281,7 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
             contents=_contents(tree, (*pair.vendored, *pair.spellings)),
             spellings=pair.spellings,
             has_packages=pair.has_packages,
-            unlocked=_unlocked(tree, pair),
+            unlocked=_unlocked(tree, pair, setting.ignored.get(lock_path(pair.path), "")),
             is_survey=setting.request.is_survey,
             is_generation_noted=not setting.request.is_survey,
             equals_before=pair.equals_before,
@@ -290,13 +297,31 @@ def _root(comparison: Comparison, pair: RootPair, old: LockFile, new: LockFile, 
     )
 
 
-def _unlocked(tree: Tree, pair: RootPair) -> UnlockedRoot | None:
-    absence = absence_of(tree, pair.path)
-    is_lost = pair.old_lock is not None and pair.new_lock is None and absence is Absence.IGNORED
-    if pair.unlocked is None and not is_lost:
+def _ignored(comparison: Comparison, pairs: Iterable[RootPair]) -> dict[str, str]:
+    """Return the lock files of roots that only the base has, and that git ignores on the head side, with the pattern.
+
+    Where git cannot say, none is called ignored.
+    """
+    lost = [pair for pair in pairs if pair.old_lock is not None and pair.new_lock is None and not pair.is_module]
+    if comparison.repository is None or not lost:
+        return {}
+    from locklens.project.git import UncommittedSide
+
+    places = {"worktree": UncommittedSide.WORK_TREE, "index": UncommittedSide.INDEX}
+    side = places.get(comparison.head.kind, comparison.head.revision)
+    try:
+        return comparison.repository.ignored(side, [lock_path(pair.path) for pair in lost]) if side else {}
+    except RepositoryError:
+        return {}
+
+
+def _unlocked(tree: Tree, pair: RootPair, pattern: str) -> UnlockedRoot | None:
+    if pattern:
+        return UnlockedRoot(has_backend=True, absence=Absence.IGNORED, pattern=pattern)
+    if pair.unlocked is None:
         return None
-    has_backend = is_lost or pair.unlocked is RootEvidence.BACKEND
-    return UnlockedRoot(has_backend, absence, is_changed=is_lost or pair.configuration_changed)
+    has_backend = pair.unlocked is RootEvidence.BACKEND
+    return UnlockedRoot(has_backend, absence_of(tree, pair.path), is_changed=pair.configuration_changed)
 
 
 def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, str]:

@@ -234,4 +234,5 @@ class _Initialising:
         draft.tool = where.tool
         draft.put(planned)
         draft.changes += planned_changes(root, planned.path.rpartition("/")[0], after)
-        return apply(draft.plan(command_line("init", where, words)).proposal)
+        plan = draft.plan(command_line("init", where, words))
+        return (*plan.ignored.values(), *apply(plan.proposal))

@@ -136,7 +136,8 @@ class _Locking:
             else:
                 results[name] = self._settle(outcome, path, draft)
         failed = {name for name, result in results.items() if not isinstance(result, RootResult) or result.has_failed}
-        return replace(draft.plan(self._command(self._operation.where.without(failed))), results=results)
+        plan = draft.plan(self._command(self._operation.where.without(failed)))
+        return replace(plan, results={name: _with_ignored(result, plan) for name, result in results.items()})
 
     def _read(self, name: str) -> _Work | LockLensError:
         operation = self._operation
@@ -267,6 +268,13 @@ class _Locking:
         words += ["--accept-republished"] if operation.accepts_republished else []
         words += ["--allow-missing-modules"] if operation.allows_missing else []
         return command_line("lock", where, words)
+
+
+def _with_ignored(result: RootResult | LockLensError, plan: Plan) -> RootResult | LockLensError:
+    """Return a result with a note where git ignores the planned lock file."""
+    if not isinstance(result, RootResult) or result.planned is None or result.planned.path not in plan.ignored:
+        return result
+    return replace(result, notes=(*result.notes, plan.ignored[result.planned.path]))
 
 
 def _checked(

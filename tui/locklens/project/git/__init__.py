@@ -323,17 +323,17 @@ class Repository:
             raise UnreadableObjectError(f"commit {revision[:12]} is not in this clone")
         return read_commit(found.data)
 
-    def is_ignored(self, path: str) -> bool:
-        """True if git ignores a file, whether it is there or not.
+    def ignored(self, side: str | UncommittedSide, paths: Sequence[str]) -> dict[str, str]:
+        """Return the files that git ignores on a side, with the places; see `locklens.project.git.ignoring`.
 
         Raises:
-            RepositoryError: Git is out of the bounds of a request.
+            RepositoryError: Git failed, or is out of the bounds of a request.
         """
-        # No "git check-ignore": it refuses literal paths. Of a file that is there, "git add" would run filters.
-        if os.path.lexists(self.top / path):
-            return self._command.answer("ls-files", "--others", "--ignored", "--exclude-standard", "--", path) != b""
-        status, _, complaint = self._command.ask("add", "--dry-run", "--ignore-missing", "--", path, by_patterns=True)
-        return status == 1 and ".gitignore" in complaint
+        from locklens.project.git.ignoring import ignoring, ignoring_of
+
+        if side is UncommittedSide.WORK_TREE:
+            return ignoring(self._command, paths)
+        return ignoring_of(self._command, self.listing(None if side is UncommittedSide.INDEX else str(side)), paths)
 
     def blamed(self, path: str, data: bytes, first: int, last: int) -> tuple[BlamedLine, ...]:
         """Return the commit of each of some lines, from 1, of a file in the work tree, as `git blame` names it.

@@ -37,7 +37,7 @@ _REGULAR = ("100644", "100755")
 _AT_ONCE = 200
 """The most paths for one run of git, so that no command line is too long."""
 
-_WHOLE = {"core.splitIndex": "false", "index.sparse": "false"}
+WHOLE = {"core.splitIndex": "false", "index.sparse": "false"}
 """Settings with which git writes an index as one file, with all paths in it."""
 
 ATTRIBUTES_FILE = ".gitattributes"
@@ -140,7 +140,7 @@ class GitIndex:
                 answer = self._command.answer("hash-object", "-w", "--stdin", given=new)
                 object_id = answer.decode("ascii").strip()
             records.append(f"{mode} {object_id}\t{path}")
-        status, _, complaint = self._command.ask("update-index", "-z", "--index-info", given=_lines(records))
+        status, _, complaint = self._command.ask("update-index", "-z", "--index-info", given=lines_of(records))
         if status != 0 and "index.lock': File exists" in complaint:
             hint = "try again when it has ended; where none is running, remove the index.lock that it left in .git"
             raise RepositoryError("another git process is using this repository", hint=hint)
@@ -261,7 +261,7 @@ class GitIndex:
         index, objects = (os.path.join(self._top, answer) for answer in answers[:2])  # noqa: PTH118
         own = Path(folder, "objects")
         own.mkdir()
-        aside = _with_index(self._command, _copied(index, folder))
+        aside = with_index(self._command, _copied(index, folder))
         others = [_quoted(objects), aside.environment.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "")]
         aside.environment["GIT_OBJECT_DIRECTORY"] = os.fspath(own)
         aside.environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(filter(None, others))
@@ -290,7 +290,7 @@ def _portions(paths: Sequence[str]) -> Iterator[Sequence[str]]:
         yield paths[start : start + _AT_ONCE]
 
 
-def _lines(records: Iterable[str]) -> bytes:
+def lines_of(records: Iterable[str]) -> bytes:
     """Return records as git reads them with `-z`."""
     return "".join(f"{record}\0" for record in records).encode("utf-8", "surrogateescape")
 
@@ -300,7 +300,7 @@ def _fields(output: bytes) -> list[str]:
     return output.decode("utf-8", "surrogateescape").split("\0")
 
 
-def _with_index(command: GitCommand, index: str) -> GitCommand:
+def with_index(command: GitCommand, index: str) -> GitCommand:
     """Return git with another file for its index."""
     return replace(command, environment={**command.environment, "GIT_INDEX_FILE": index})
 
@@ -352,10 +352,10 @@ def apart(command: GitCommand, index: Path, hidden_files: Collection[str]) -> It
         RepositoryError: Git failed, or the index cannot be read.
     """
     with TemporaryDirectory(prefix="locklens-") as folder:
-        aside = _with_index(command, _copied(os.fspath(index), folder))
-        aside = replace(aside, environment=with_settings(aside.environment, _WHOLE))
+        aside = with_index(command, _copied(os.fspath(index), folder))
+        aside = replace(aside, environment=with_settings(aside.environment, WHOLE))
         for flag in ("--no-skip-worktree", "--no-assume-unchanged") if hidden_files else ():
-            aside.answer("update-index", "-z", flag, "--stdin", given=_lines(hidden_files))
+            aside.answer("update-index", "-z", flag, "--stdin", given=lines_of(hidden_files))
         yield aside
 
 
@@ -383,8 +383,8 @@ def converted(
     entries = (f"{file.mode} {file.object_id}\t{path}" for path, file in attributes.items() if file.object_id)
     with TemporaryDirectory(prefix="locklens-") as folder:
         # `git check-attr` reads the files of a revision only since 2.40.
-        aside = _with_index(command, os.path.join(folder, "index"))  # noqa: PTH118
-        aside.answer("update-index", "-z", "--index-info", given=_lines(entries), settings=_WHOLE)
+        aside = with_index(command, os.path.join(folder, "index"))  # noqa: PTH118
+        aside.answer("update-index", "-z", "--index-info", given=lines_of(entries), settings=WHOLE)
         return _conversions(aside, paths, spelled, "--cached")
 
 
@@ -401,7 +401,7 @@ def _attributes_of(
     command: GitCommand, paths: Iterable[str], question: Sequence[str]
 ) -> Iterator[tuple[str, str, str]]:
     """Return path, attribute and value of each answer of `git check-attr`."""
-    fields = _fields(command.answer("check-attr", "-z", *question, given=_lines(paths), by_patterns=True))
+    fields = _fields(command.answer("check-attr", "-z", *question, given=lines_of(paths), by_patterns=True))
     return zip(fields[::3], fields[1::3], fields[2::3], strict=False)
 
 

@@ -112,7 +112,8 @@ def judge_root(root: RootReview) -> tuple[Finding, ...]:
     verdicts = [*_run(root_rules.CHECKS, root), *(("LK037", verdict) for verdict in root_rules.unlocked(root))]
     findings = [finding_of(rule, verdict, root.lock_file, None) for rule, verdict in verdicts]
     configuration = _judged_configuration(root.new, root.configuration)
-    if root.context.unlocked is None and configuration is not None:
+    # A root that never had a lock file is judged as one, and not by each provider.
+    if (root.context.unlocked is None or root.old.exists) and configuration is not None:
         findings += _unlisted(root, configuration)
     return in_order(heeded(findings, root.context.policy))
 

@@ -222,6 +222,8 @@ def unlocked(root: RootReview) -> Iterator[Verdict]:
     added = sorted(required - before)
     selected = f"what init selects for {listing(list(map(str, added)))}" if added else "whatever init selects"
     fact = LOCK_IGNORED if context.absence is Absence.IGNORED else "no lock file"
+    if context.pattern:
+        fact = f"git ignores the lock file that the base has ({context.pattern})"
     # A root that had no lock file before either is left to the health.
     is_new = context.is_changed and (bool(added) or not before or root.old.exists)
     severity = None if is_new and context.has_backend else Severity.INFO
