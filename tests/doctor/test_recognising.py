@@ -191,6 +191,11 @@ CACHED_TRY = SECOND_TRY.replace(
 DOWN_TRY = FIRST_TRY.replace(DISCOVERY, f"could not query provider registry for {P}: the request failed:").replace(
     GET, ""
 )
+SUMS_TRY = (
+    f"{SECOND_TRY.rpartition('- Installing')[0]}\nError: {FAILED}\n\n{WHILE} could not query provider registry for {P}: failed "
+    "to retrieve authentication checksums for provider: 503 Service Unavailable returned from releases.hashicorp.com\n"
+)
+FILE_TRY = f"{SECOND_TRY}\nError: {FAILED}\n\n{WHILE} releases.hashicorp.com: bad response code: 503\n"
 REFUSED = f"\nError: {FAILED}\n\n{WHILE} the current package for {P} {V} doesn't match any of the checksums previously recorded\n"
 
 
@@ -201,6 +206,9 @@ REFUSED = f"\nError: {FAILED}\n\n{WHILE} the current package for {P} {V} doesn't
         (FIRST_TRY + SECOND_TRY, ["registry-unreachable"], ["registry-unreachable"]),
         (FIRST_TRY + CACHED_TRY + REFUSED, ["current-package"], ["registry-unreachable"]),
         (DOWN_TRY + CACHED_TRY + REFUSED, ["current-package"], ["registry-failed"]),
+        (DOWN_TRY + SECOND_TRY + REFUSED, ["current-package"], ["registry-failed"]),
+        (SUMS_TRY + SECOND_TRY + REFUSED, ["current-package"], ["sums-unavailable"]),
+        (FILE_TRY + SECOND_TRY + REFUSED, ["download-failed", "current-package"], []),
         (FIRST_TRY + SECOND_TRY + REFUSED + FIRST_TRY, ["registry-unreachable", "current-package"], []),
         ("$ cd a\n" + FIRST_TRY + "$ cd b\n" + SECOND_TRY + REFUSED, ["registry-unreachable", "current-package"], []),
         (FIRST_TRY + SECOND_TRY.replace("aws", "tls") + REFUSED, ["registry-unreachable", "current-package"], []),

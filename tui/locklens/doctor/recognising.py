@@ -130,8 +130,8 @@ _ABOUT_RUN = re.compile(
 _INSTALLS = re.compile(
     rf"^- (?P<step>Installing|Installed|Using)(?: previously-installed)? (?P<provider>{_LISTED}) v\d"
 )
-_ABOUT_VERSIONS = frozenset({"registry-unreachable", "query-failed"})
-"""Errors of requests that a run makes before it begins to install a provider."""
+_BEFORE_PACKAGES = frozenset({"registry-unreachable", "query-failed", "registry-failed", "sums-unavailable"})
+"""Errors of requests for versions and for what a release says: both tools make them before a line says "Installing"."""
 _DEFAULT_HOSTS = frozenset(tool.default_host for tool in DIALECTS.values())
 _BEGINS_RUN = re.compile(r"^Initializing (?:the backend|provider plugins|modules)")
 _ENDS_STEP = re.compile(
@@ -234,8 +234,8 @@ class _Block(Struct, frozen=True):
     installed: Mapping[tuple[str, str, str], int] = {}
 
     def is_overcome(self, error: RecognisedError) -> bool:
-        """True if a later run in the folder got past the failed request of an error: one about versions, or a file."""
-        step = "Installing" if error.kind in _ABOUT_VERSIONS else "Installed"
+        """True if a later run in the folder got past the failed request of an error: one about a release, or a file."""
+        step = "Installing" if error.kind in _BEFORE_PACKAGES else "Installed"
         host, _, short = error.provider.partition("/")
         name = short if host in _DEFAULT_HOSTS else error.provider
         return error.reason is not None and self.installed.get((step, self.run.folder, name), 0) > self.number
