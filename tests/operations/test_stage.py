@@ -712,7 +712,8 @@ def test_it_is_undone_in_the_index(top: Path, tmp_path: Path) -> None:
     git(top, "reset", "-q")
     with pytest.raises(LockLensError, match=f"^{LOCK}: no longer staged, so that .* cannot be undone$") as caught:
         undo(top, journal=journal)
-    assert caught.value.hint == "nothing of it is left to undo"
+    hint, _, earlier = caught.value.hint.partition("; ")
+    assert (hint, earlier.startswith("`locklens undo ID` ")) == ("nothing of it is left to undo", True)
     assert (top / LOCK).read_bytes() == NEW
 
 
