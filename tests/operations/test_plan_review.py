@@ -496,12 +496,42 @@ def test_the_hashes_of_two_versions_in_one_block_are_told_from_foreign_ones(top:
     assert found("HEAD^1^1") == {"LK002": (foreign.replace("5 zh are", "1 zh is"), "")}
 
 
-def test_the_mend_of_an_edited_entry_is_not_certainly_a_republished_version(top: Path, environ: dict[str, str]) -> None:
+def test_the_mend_of_an_entry_whose_version_was_edited_is_known_by_the_commit_before(
+    top: Path, environ: dict[str, str]
+) -> None:
     path = top / "a" / LOCK
-    path.write_bytes(path.read_bytes().replace(b'version     = "1.4.1"', b'version     = "1.4.2"'))
+    locked = path.read_bytes()
+    edited = locked.replace(b'version     = "1.4.1"', b'version     = "1.4.2"')
+    mended = lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4"))
+    path.write_bytes(edited)
     git(top, "commit", "-qam", "edited by hand")
-    path.write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
+    path.write_bytes(mended)
     (found,) = (one for one in review(request(top, environ)).findings if one.rule == "LK001")
+    commit = git(top, "rev-parse", "HEAD~")[:12]
+    words = f"; commit {commit} locks them for 1.4.1, whose release has them: the old entry was edited"
+    assert found.message.startswith("1.4.2: 5 of 5 zh of packages of the old entry are not in the publisher's signed")
+    assert found.message.endswith(words)
+    assert (found.severity, found.case) == (Severity.INFO, "edited")
+    git(top, "commit", "-qam", "mended")
+    path.write_bytes(edited)
+    assert "edited" not in {one.case for one in review(request(top, environ)).findings}, "the way back"
+    # Without one of its packages, which one that was published again would only add to.
+    first = mended.index(b'"zh:')
+    path.write_bytes(mended[:first] + mended[first + 69 :])
+    (found,) = (one for one in review(request(top, environ, base="HEAD~")).findings if one.rule == "LK001")
+    assert (found.severity, found.case) == (Severity.BLOCK, "")
+
+
+def test_the_mend_of_an_edited_entry_is_not_certainly_a_republished_version(top: Path, environ: dict[str, str]) -> None:
+    """Of the base's history, no commit has those hashes for another version; that of the branch does not count."""
+    path = top / "a" / LOCK
+    locked = path.read_bytes()
+    path.write_bytes(locked.replace(b'version     = "1.4.1"', b'version     = "1.4.2"'))
+    git(top, "commit", "-qa", "--amend", "-m", "edited by hand")
+    path.write_bytes(locked)
+    git(top, "commit", "-qam", "of the branch")
+    path.write_bytes(lock_file(SampleLock(f"{HOST}/acme/demo", "1.4.2", "~> 1.4")))
+    (found,) = (one for one in review(request(top, environ, base="HEAD~")).findings if one.rule == "LK001")
     lead = "1.4.2 was republished, or its old entry was edited: 5 of 5 zh of packages of the old entry are not in the"
     assert found.message.startswith(lead), found.message
     assert "; 1.4.1 is signed by " in found.message

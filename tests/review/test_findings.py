@@ -655,7 +655,7 @@ def test_causes_and_checks_name_rules_of_the_catalogue() -> None:
 
 def test_lock_takes_entries_of_a_list_that_has_grown_and_restored_ones_alone() -> None:
     named = {(rule, case) for rule, entry in RULES.items() for case, words in entry.cases.items() if words.is_lockable}
-    assert named == {("LK001", "grown"), ("LK001", "restored")}
+    assert named == {("LK001", "grown"), ("LK001", "restored"), ("LK001", "edited")}
     assert all(RULES[rule].effect.refusal for rule, _ in named), "of other rules lock takes each entry"
 
 

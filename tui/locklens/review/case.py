@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from locklens.hashes import HashedFiles
     from locklens.lockfile import LockEntry
     from locklens.releases import LookupFailure, MirroredHash
+    from locklens.review.context import CommittedVersion
 
 
 class FactSubject(Struct, frozen=True):
@@ -87,8 +88,23 @@ class Case(Struct, frozen=True, dict=True):
 
         Of a part of them it would not be said: without its hash, a package that was published again only adds one.
         """
+        return bool(self.change.restored_from) and self._is_whole
+
+    @property
+    def edited_from(self) -> CommittedVersion | None:
+        """The commit of the base that has the packages of the old entry for another version; None if none is known.
+
+        That version's release has them too, and the entry locks all packages of its own release now: the old entry was
+        edited, and is that no more.
+        """
+        had = packages_of(self.change.old.hashes) if self.change.old is not None else frozenset[str]()
+        is_of_another = self.lent_by is not None and had <= self.lent_by.packages
+        return self.change.lender if is_of_another and had == self.packages.gone and self._is_whole else None
+
+    @property
+    def _is_whole(self) -> bool:
         today, locked = self.new.today, packages_of(self.entry.hashes)
-        return bool(self.change.restored_from) and today is not None and self.new.packages <= locked <= today.hashes
+        return today is not None and self.new.packages <= locked <= today.hashes
 
     @property
     def is_old_another(self) -> bool:

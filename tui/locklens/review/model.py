@@ -154,8 +154,8 @@ class Change(Struct, frozen=True):
         restored_from: Where the release was published again, or locked with other hashes, the commit of the base's
             history that locks exactly the packages which are left; "" if none is known.
         is_history_cut: True if such a commit was looked for in a shallow clone, which may lack it.
-        lender: A commit that locks another version with some of the `zh` that are foreign to the new one; None if none
-            is known.
+        lender: A commit that locks another version with some of the `zh` that are foreign to the new one, or one of the
+            base's history that locks another one with all packages of the old entry; None if none is known.
     """
 
     id: str

@@ -33,20 +33,26 @@ class EarlierCommits:
         """Return a change with the commits that explain it, by the paths of its lock file on both sides.
 
         Packages are restored from the history of the base alone: the other commits of a branch under review are
-        reviewed with it. A foreign hash may be of another version that any commit locks; its release tells.
+        reviewed with it. That history also tells of which other version the old entry had the packages. A foreign hash
+        may be of another version that any commit locks; its release tells.
         """
         change, packages, foreign = case.change, packages_of(case.entry.hashes), case.packages.foreign
         if case.packages.has(Origin.REPUBLISHED):
-            states = self._entries(self._base, old_path, case)
+            past = [*self._entries(self._base, old_path, case)]
             same = (
                 commit
-                for commit, entry in states
+                for commit, entry in past
                 if entry.version == case.entry.version and packages_of(entry.hashes) == packages
             )
-            restored_from = next(same, "")
-            change = replace(
-                change, restored_from=restored_from, is_history_cut=not restored_from and self._is_cut(old_path)
+            restored_from, had = next(same, ""), packages_of(change.old.hashes) if change.old is not None else ()
+            lenders = (
+                CommittedVersion(commit, entry.version)
+                for commit, entry in past
+                if entry.version != case.entry.version and had and packages_of(entry.hashes).issuperset(had)
             )
+            lender = None if restored_from else next(lenders, None)
+            is_cut = not restored_from and lender is None and self._is_cut(old_path)
+            change = replace(change, restored_from=restored_from, is_history_cut=is_cut, lender=lender)
         if foreign and case.lender is None:
             states = self._entries(self._head, new_path, case)
             others = (state for state in states if state[1].version != case.entry.version)

@@ -142,7 +142,8 @@ _ALL = (
         "The publisher's signed SHA256SUMS of this version does not list a package hash that the lock file had, "
         "lists it only for a file that is not a package of this version, or lists two for one file name; or the change "
         "replaces listed hashes by others, or adds a second registry manifest. It is information if the change "
-        "restores the packages that an earlier commit of the base locks, and these are all of the release. It is a "
+        "restores the packages that an earlier commit of the base locks, and these are all of the release; or if "
+        "such a commit locks those of the old entry for another version, so that the old entry was edited. It is a "
         "warning if SHA256SUMS lists more packages beside the old ones, or an unknown manifest that the entry did not "
         "have: the list has grown since, or the entry was made from a mirror, or lost hashes by an edit.",
         "The same version with different bytes is the sign of a stolen release account, unless the old entry had "
@@ -162,6 +163,12 @@ _ALL = (
                 "The packages of an earlier commit, restored: the old entry had others",
                 "Keep the restored entry. Find the commit that brought the other hashes (`git log -p` of the lock "
                 "file): until now, a package with one of them could be installed.",
+                is_lockable=True,
+            ),
+            "edited": RuleWording(
+                "The old entry was edited: it had the hashes of another version",
+                "Keep the new entry, which has all packages of the release. Find the commit that edited the old one "
+                "(`git log -p` of the lock file): no package of the version fitted it, and `init` failed.",
                 is_lockable=True,
             ),
             "unsure": RuleWording(

@@ -56,6 +56,12 @@ def _published_again(case: Case, _: Policy) -> Iterator[Verdict]:
         words = f"the change restores those that commit {commit} locks, which are all of the release"
         yield Verdict(f"{case.entry.version}: {reason}; {words}", severity=Severity.INFO, case="restored")
         return
+    if case.edited_from is not None and not is_sure:
+        one, zh = case.edited_from, "it" if len(judged.gone) == 1 else "them"
+        words = f"commit {one.commit[:12]} locks {zh} for {one.version}, whose release has {zh}"
+        words = f"{case.entry.version}: {reason}; {words}: the old entry was edited"
+        yield Verdict(words, severity=Severity.INFO, case="edited")
+        return
     is_likely = is_changed and not is_part
     lead = " was republished" if is_sure or is_likely else ""
     lead += ", or its old entry was edited" if is_likely and not is_sure else ""
