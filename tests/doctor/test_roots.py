@@ -1075,6 +1075,42 @@ def test_without_a_list_a_read_only_lock_file_is_of_the_roots_that_init_would_ch
     assert roots_of(document) == [["dns", "newer"]]
 
 
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_root_without_a_lock_file_is_among_those_that_a_read_only_run_may_be_of(
+    top: Path, doctor: Any, *, is_new: bool
+) -> None:
+    """A commit deleted it, or the root is new: one with a backend, unlike a folder that others may call."""
+    lock = top / "twin/.terraform.lock.hcl"
+    before = git(top, "rev-parse", "--short=12", "HEAD")
+    if is_new:
+        lock = top / "new/.terraform.lock.hcl"
+        lock.parent.mkdir()
+        text = requires(*BOTH).replace("terraform {", 'terraform {\n  backend "local" {}\n')
+        (top / "new/main.tf").write_text(text, "utf-8")
+        git(top, "add", ".")
+    else:
+        lock.unlink()
+    (top / "called").mkdir()
+    (top / "called/main.tf").write_text(requires(("acme/demo", ">= 1.0.0")), "utf-8")
+    git(top, "add", ".")
+    git(top, "commit", "-qam", "cleanup")
+    (top / "ci.log").write_text(READ_ONLY[READ_ONLY.index("Error") :], "utf-8")
+    root = lock.parent.name
+    for log in (["ci.log"], []):
+        document = doctor(top, *log)
+        found = {(one["id"], *one["roots"]) for one in document["causes"] if one["verdict"] == "yes"}
+        assert found == {("not-locked", root)}
+    fix = doctor(top, "ci.log")["remedies"][0]["command"]
+    if is_new:
+        assert fix == "locklens lock acme/demo acme/netbox --root=new"
+        assert main(["lock", "--no-cache", "acme/demo", "acme/netbox", f"--root={top / 'new'}"], no_screen) == 0
+    else:
+        assert fix == f"git restore -s {before} -- twin/.terraform.lock.hcl"
+        git(top, *fix.split()[1:])
+    document = doctor(top, "ci.log")
+    assert document["fixed"].startswith(f"{root}/.terraform.lock.hcl has just the providers now that {root} requires")
+
+
 def test_a_module_that_is_not_installed_is_of_each_root_of_the_tool(beside_edge: Path, doctor: Any) -> None:
     call = 'module "app" {\n  source = "../modules/app"\n}\n'
     (beside_edge / "modules/app").mkdir(parents=True)

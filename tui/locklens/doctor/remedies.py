@@ -275,7 +275,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         yield moved_file(x, x.history.left)
     entries = [entry for _, entry in locked_states(x.history.before_loss)]
     was = next((entry for entry in entries if entry.address == x.address), None)
-    if was is not None and not x.lock.exists and not x.fitting and x.constraints.admits(was.version):
+    if was is not None and not x.lock.exists and x.constraints.admits(was.version):
         refused = list(excluding(x, entries))
         whole = restored_file(x, x.history.readable_commit)
         committed = "" if x.is_deleted_here else one.then_commit

@@ -187,7 +187,8 @@ class LogRoots(RootStates):
 
     def _without_provider(self, error: RecognisedError) -> list[str]:
         """Return the roots that an error without a provider may be of: of the lock file, or of all that is required."""
-        locks, here = list(self.lock_folders), self._checkout.here
+        here = self._checkout.here
+        locks = list(self.roots_of_all if error.kind == "readonly-changed" else self.lock_folders)
         if error.kind == MODULE_MISSING and error.place and not posixpath.isabs(error.place):
             files = {path: posixpath.normpath(posixpath.join(path, error.place)) for path in self.candidates}
             trees = (self._checkout.tree, *self._trees_at_the_log)

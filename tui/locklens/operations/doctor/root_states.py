@@ -14,6 +14,7 @@ from locklens.lockfile.parse import parse
 from locklens.operations.doctor import changed_at
 from locklens.operations.doctor.history import LockHistory
 from locklens.operations.doctor.later_writes import LaterWrites
+from locklens.operations.review.unreviewed import roots_without_locks
 from locklens.operations.root_modules import (
     Root,
     RootReader,
@@ -25,6 +26,7 @@ from locklens.operations.root_modules import (
 from locklens.project.folders import TooManyFoldersError, walk
 from locklens.project.gittree import RevisionTree
 from locklens.project.lock_history import PAST_COMMITS
+from locklens.project.modules import ModuleReader
 from locklens.project.tree import OverlayTree, folder_of
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from locklens.lockfile import LockFile
     from locklens.operations.doctor import DoctorRequest
     from locklens.operations.doctor.checkout import Checkout
+    from locklens.project.modules import Module
     from locklens.project.tree import Tree
 
 MOST_READ = 200
@@ -106,6 +109,22 @@ class RootStates:
     def lock_folders(self) -> tuple[str, ...]:
         """The roots with a lock file, and those whose lock file was deleted since the last commit."""
         return tuple(sorted((*self._checkout.locks, *self._deleted)))
+
+    @cached_property
+    def roots_of_all(self) -> tuple[str, ...]:
+        """The folders with a lock file, and those without one that are roots.
+
+        A commit has it, or the configuration tells so.
+        """
+        locks, tree, modules = self.lock_folders, self._checkout.tree, ModuleReader()
+        rest = [path for path in self.candidates if path not in locks]
+
+        def read(path: str) -> Module:
+            return modules.read(tree, path, self.root(path).tool)
+
+        told = roots_without_locks(tree, rest, (), read, is_generated=False)
+        had = (path for path in rest if any(one.exists for one in self.history.lock_files(lock_path(path))))
+        return tuple(sorted({*locks, *told, *had}))
 
     def has_root(self, path: str) -> bool:
         """True if a folder has a lock file or a configuration."""

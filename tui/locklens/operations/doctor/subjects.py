@@ -175,9 +175,9 @@ class SubjectFinder:
         here = self._checkout.here
         if self.roots.has_root(here):
             return [here]
-        if not self._checkout.locks:
+        if not self.roots.roots_of_all:
             raise no_root(self._checkout.tree, here, "name a root with -- ROOT, or hand a log in", named=".")
-        return list(self._checkout.locks)
+        return list(self.roots.roots_of_all)
 
     def _of_roots(self, paths: Iterable[str]) -> list[DoctorSubject]:
         found = []
