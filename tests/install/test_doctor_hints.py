@@ -69,6 +69,23 @@ def test_other_errors_do_not(place: Place, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["init", "lock"])
+def test_a_provider_whose_source_is_only_implied_is_to_be_given_one(place: Place, command: str) -> None:
+    place.require((f"{HOST}/acme/demo", "~> 1.0"))
+    with (place.root / "main.tf").open("a") as file:
+        file.write('resource "mystery_site" "here" {\n}\n')
+    service = place.registry.service_url("registry.terraform.io")
+    settings = place.folder / "home/cli.tfrc"
+    text = f'host "registry.terraform.io" {{\n  services = {{ "providers.v1" = "{service}" }}\n}}\n'
+    settings.write_text(f"{settings.read_text()}{text}")
+    outcome = place.init() if command == "init" else place.lock("linux_amd64")
+    line = (place.root / "main.tf").read_text().splitlines().index('resource "mystery_site" "here" {') + 1
+    assert refused(outcome, "does not have a provider") == (
+        f"main.tf:{line} requires it, and no required_providers names its source: "
+        "name the source of the provider there, in required_providers of the module"
+    )
+
+
+@pytest.mark.parametrize("command", ["init", "lock"])
 def test_a_provider_that_opentofus_registry_lacks_is_kept_by_the_source_that_the_hint_writes(
     place: Place, command: str
 ) -> None:

@@ -341,6 +341,16 @@ def test_what_is_required_and_not_locked_blocks() -> None:
     assert (finding.rule, finding.file, finding.line) == ("LK006", "main.tf", 3)
 
 
+def test_of_a_required_provider_it_is_said_that_its_source_is_only_implied() -> None:
+    implied = requirement("datadog")
+    named, of_state = replace(implied, source_line=4), replace(implied, contributor=Contributor.STATE)
+    for asked, case in (((implied,), "implied"), ((implied, named), ""), ((of_state,), "")):
+        (finding,) = held_against(configuration(*asked), lock()).findings
+        assert (finding.rule, finding.case) == ("LK006", case)
+        assert finding.message.endswith("is not locked; no required_providers names its source") == (case == "implied")
+        assert ("name its source in required_providers" in wording_of(finding).remedy) == (case == "implied")
+
+
 def test_what_nothing_requires_is_a_warning() -> None:
     (finding,) = held_against(configuration(), lock(block("5.1.0", ZH["0"]))).findings
     assert (finding.rule, finding.severity, finding.line) == ("LK007", Severity.WARN, 4)

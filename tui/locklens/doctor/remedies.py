@@ -14,7 +14,6 @@ from locklens.doctor.network_remedies import fix_by_retry, fix_package
 from locklens.doctor.past_remedies import changes_since, earlier, fitting_past, moved_file, restored, restored_file
 from locklens.doctor.provider_remedies import fix_source
 from locklens.doctor.reasons import NetworkReason
-from locklens.doctor.requirement_causes import is_source_implied
 from locklens.doctor.run_remedies import run_again
 from locklens.doctor.version_remedies import (
     fix_constraint,
@@ -26,6 +25,7 @@ from locklens.doctor.version_remedies import (
     with_version,
 )
 from locklens.lockfile.update import migrated
+from locklens.project.configuration import is_source_implied
 from locklens.project.installation import MethodKind
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing
@@ -314,7 +314,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     platforms, of_platforms = _platforms_to_name(x)
     write = one.write("lock", platforms=platforms)
     newest_ones = "" if x.lock.exists or not entries else _NEWEST
-    implied = implied if is_source_implied(x) else ""
+    implied = implied if is_source_implied(x.required) else ""
     yield one.written("lock", lock_title([x.name]), _LOW, None, write, of_platforms, newest_ones, implied)
 
 

@@ -14,7 +14,7 @@ from locklens.doctor.network_causes import mistyped_host
 from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.selected_causes import NONE_FITS, constraints_of_selected
 from locklens.doctor.tool_causes import as_required
-from locklens.project.configuration import Contributor, constraint_place, source_place
+from locklens.project.configuration import constraint_place, is_source_implied, source_place
 from locklens.selection.choosing import conflicts
 from locklens.text import counted, listing
 from locklens.versions import Constraints, newest
@@ -52,7 +52,7 @@ def not_locked(x: Examined) -> Judgement | None:
     if x.required:
         by = ", ".join(f"{one.file}:{one.line}" for one in x.required[:3])
         words = f"{x.name} is required ({by}), and {place}"
-        if is_source_implied(x):
+        if is_source_implied(x.required):
             words = f"{words}; no required_providers names its source, so that {x.address} is meant"
         return Judgement(_YES, words)
     if x.message.kind not in {"readonly-changed", *OF_LACKING}:
@@ -108,12 +108,6 @@ def _without_file(x: Examined) -> Judgement:
     else:
         words = f"{words}; commit {x.history.states[0].commit[:12]} has it: an image or a job that copies no dot files"
     return Judgement(_LIKELY, words, _FILES_OF_RUN, basis=Basis.RUN, title="the failing run had no lock file")
-
-
-def is_source_implied(x: Examined) -> bool:
-    """True if the provider is required by what uses it alone: no `required_providers` names its source."""
-    named = {Contributor.REQUIRED_PROVIDERS, Contributor.RECORDED, Contributor.STATE}
-    return bool(x.required) and not any(one.contributor in named for one in x.required)
 
 
 def not_required(x: Examined) -> Judgement | None:

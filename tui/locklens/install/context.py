@@ -15,7 +15,7 @@ from locklens.dialect import OPENTOFU
 from locklens.errors import LockLensError, ProviderNotFoundError, TrustError
 from locklens.hashes import is_known_scheme
 from locklens.install import PluginCache
-from locklens.project.configuration import source_places
+from locklens.project.configuration import is_source_implied, source_places
 from locklens.text import listing, shell_word
 
 if TYPE_CHECKING:
@@ -62,10 +62,18 @@ class ProviderRequirement(Struct, frozen=True):
         return frozenset(filter(is_known_scheme, prior.hashes)) if prior and prior.version == version else frozenset()
 
     def hint_after(self, error: LockLensError) -> str:
-        """Return the edit that keeps the entry of Terraform's registry, where OpenTofu's lacks a provider; else ""."""
-        is_absent = isinstance(error, ProviderNotFoundError) and error.source == OPENTOFU.default_host
+        """Return the edit of a source that helps where the registry lacks a provider; "" if none is known.
+
+        It names a source that is only implied, or keeps the entry of Terraform's registry, where OpenTofu's lacks it.
+        """
+        if not isinstance(error, ProviderNotFoundError):
+            return ""
+        if is_source_implied(self.requirements):
+            where = listing([f"{one.file}:{one.line}" for one in self.requirements], 3)
+            words = "name the source of the provider there, in required_providers of the module"
+            return f"{where} requires it, and no required_providers names its source: {words}"
         places = source_places(self.requirements)
-        if not is_absent or self.twin is None or not places:
+        if error.source != OPENTOFU.default_host or self.twin is None or not places:
             return ""
         where = listing(list(map(str, places)), 3)
         return f'{self.twin.address} is locked: source = "{self.twin.address}" at {where} keeps it, with its hashes'

@@ -268,7 +268,12 @@ _ALL = (
             "unknown": RuleWording(
                 "Not known whether the removed provider is required",
                 "Run `terraform providers`; if the provider is in its list, restore the entry.",
-            )
+            ),
+            "implied": RuleWording(
+                "Required but not locked, and its source is only implied by its name",
+                "Where the namespace hashicorp is not meant, name its source in required_providers of the module that "
+                "uses it; then lock it: `locklens lock`. Where the entry was removed, restore that of the base.",
+            ),
         },
     ),
     Rule(

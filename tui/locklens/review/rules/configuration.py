@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import DIALECTS
 from locklens.lockfile.update import predecessor, successor
-from locklens.project.configuration import Configuration, Contributor, Requirement, constraint_place
+from locklens.project.configuration import Configuration, Contributor, Requirement, constraint_place, is_source_implied
 from locklens.review.findings import NOT_REQUIRED_RULE, Severity
 from locklens.review.rules import Verdict
 from locklens.text import identity_of, listing
@@ -41,10 +41,12 @@ def _not_locked(address: ProviderAddress, lock: LockFile, configuration: Configu
         return
     if configuration.requires(address) and address not in lock.unreadable:
         asked = askers(configuration.of(address))
-        message = f"{address} is required by {_places(asked)} and is not locked"
+        message, case = f"{address} is required by {_places(asked)} and is not locked", ""
+        if is_source_implied(configuration.of(address)):
+            message, case = f"{message}; no required_providers names its source", IMPLIED
         wanted = sorted({(one.file, one.constraint) for one in asked})
         content = identity_of(str(address), *(part for one in wanted for part in one))
-        yield Verdict(message, asked[0].line, asked[0].file, content=content)
+        yield Verdict(message, asked[0].line, asked[0].file, content=content, case=case)
 
 
 def _not_required(address: ProviderAddress, lock: LockFile, configuration: Configuration) -> Iterator[Verdict]:
@@ -138,6 +140,9 @@ def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
 NOT_LOCKED = "LK006"
 UNKNOWN = "unknown"
 """The case of a requirement that cannot be determined."""
+
+IMPLIED = "implied"
+"""The case of a required provider whose source is only implied by its name."""
 
 OTHER_TOOL = "other tool"
 """The case of a provider that the configuration has from the registry of the tool that judges."""
