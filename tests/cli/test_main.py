@@ -165,6 +165,24 @@ def test_offline_hashes_are_not_ok(run: Run, files: Path) -> None:
     assert json.loads(out)["summary"] == {"verdict": "warn", "unverified": "offline"}
 
 
+def test_why_a_configuration_is_not_complete(run: Run, files: Path) -> None:
+    requires = 'terraform {\n  required_providers {\n    aws = { source = "hashicorp/aws" }\n  }\n}\n'
+    backend = requires + 'terraform {\n  backend "s3" {}\n}\n'
+    module = backend + 'module "far" {\n  source = "far/away/cloud"\n}\n'
+    cases = (
+        (requires, True, False, ""),
+        (backend, False, True, 'the state is in the "s3" backend (config/main.tf:7)'),
+        (module, False, False, "module far (far/away/cloud)"),
+    )
+    for text, *expected, reason in cases:
+        put(files / "config", {"main.tf": text})
+        _, out, _ = run("review", "--old", "old.hcl", "--new", "new.hcl", "--config", "config", "--format", "json")
+        found = checked(out)["roots"][0]["configuration"]
+        assert [found["complete"], found["lacks_state_alone"]] == expected
+        assert found["unknown"].endswith(reason)
+        assert bool(found["unknown"]) == bool(reason)
+
+
 def test_an_absent_side(run: Run, files: Path) -> None:
     _, out, _ = run("review", "--old", "/dev/null", "--new", "new.hcl", "--format", "json")
     assert checked(out)["roots"][0]["status"] == "added"

@@ -292,6 +292,11 @@ class Configuration(Struct, frozen=True, dict=True):
         return not self.undeclared_reason and not self.has_faults
 
     @property
+    def lacks_state_alone(self) -> bool:
+        """True if all but a state is read, as of a root with a remote backend: every constraint is known."""
+        return not self.complete and not self.unknown_constraints
+
+    @property
     def has_faults(self) -> bool:
         """True if something that there is could not be read; a folder without a configuration has no fault."""
         has_error = bool(self.missing_modules) or any(problem.is_error for problem in self.problems)

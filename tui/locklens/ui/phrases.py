@@ -184,7 +184,7 @@ def configuration_read(review: Review) -> str:
     read = [(root, root.configuration) for root in review.roots if root.configuration is not None]
     # A root that was removed lacks nothing.
     partial = [configuration for root, configuration in read if not configuration.complete and not root.is_removed]
-    incomplete = sum(bool(configuration.unknown_constraints) for configuration in partial)
+    incomplete = sum(not configuration.lacks_state_alone for configuration in partial)
     parts = [f"{len(read)} of {counted(len(review.roots), 'root')}"]
     parts += [f"{incomplete} incomplete"] if incomplete else []
     parts += [f"{len(partial) - incomplete} without the state"] if len(partial) > incomplete else []

@@ -344,9 +344,15 @@ class ConfigurationErrorJson(JsonStruct, frozen=True):
 
 
 class ConfigurationJson(JsonStruct, frozen=True):
-    """What is known about a configuration: all of it if complete is true."""
+    """What is known about a configuration: all that requires a provider if complete is true.
+
+    If lacks_state_alone is true, as with a remote backend, it is all but a state. The reason why it is unknown whether
+    some providers are required is in unknown; "" if there is none, or if the configuration was not read.
+    """
 
     complete: bool
+    lacks_state_alone: bool
+    unknown: str
     missing_modules: list[str]
     errors: list[ConfigurationErrorJson]
 
@@ -354,9 +360,10 @@ class ConfigurationJson(JsonStruct, frozen=True):
     def of(cls, configuration: Configuration | None) -> ConfigurationJson:
         """Describe a configuration; of none if it was not read."""
         if configuration is None:
-            return cls(complete=False, missing_modules=[], errors=[])
+            return cls(complete=False, lacks_state_alone=False, unknown="", missing_modules=[], errors=[])
         return cls.like(
             configuration,
+            unknown=configuration.unknown_reason,
             missing_modules=[module.call for module in configuration.missing_modules],
             errors=[
                 ConfigurationErrorJson(problem.file, problem.line, f"{problem.summary}: {problem.detail}")

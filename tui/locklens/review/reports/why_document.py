@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
-from msgspec.structs import asdict
 
 from locklens.project.configuration import Contributor  # noqa: TC001  # evaluated by msgspec
 from locklens.review.reports.documents import (
@@ -21,7 +20,6 @@ from locklens.review.reports.documents import (
 from locklens.selection import Reason, Selection
 
 if TYPE_CHECKING:
-    from locklens.project.configuration import Configuration
     from locklens.review.why import RootWhy, Why
     from locklens.selection import Demand, Explanation, HeldBack, Hold, Unselectable, VersionChoices
 
@@ -149,18 +147,6 @@ class LockedJson(JsonStruct, frozen=True):
         )
 
 
-class DoubtedConfigurationJson(ConfigurationJson, frozen=True):
-    """A configuration, and why it is unknown whether providers are required; "" if it is known."""
-
-    unknown: str
-
-    @classmethod
-    def of(cls, configuration: Configuration | None) -> DoubtedConfigurationJson:
-        """Describe a configuration."""
-        unknown = configuration.unknown_reason if configuration is not None else ""
-        return cls(**asdict(ConfigurationJson.of(configuration)), unknown=unknown)
-
-
 class WhyRootJson(JsonStruct, frozen=True):
     """The reasons in one root."""
 
@@ -173,7 +159,7 @@ class WhyRootJson(JsonStruct, frozen=True):
     in_effect: str | None
     conflicts: list[Annotated[list[DemandJson], Meta(min_length=1)]]
     required_by: list[AskerJson]
-    configuration: DoubtedConfigurationJson
+    configuration: ConfigurationJson
     registry: OfferJson | None
     registry_silent: str | None
     findings: list[FindingJson]

@@ -427,8 +427,8 @@ def _configuration_lines(configuration: Configuration | None, *, in_full: bool) 
     if configuration is None:
         yield _root_fact("CONFIGURATION", Span("not read yet", Role.DIM))
         return
-    is_state_alone = not configuration.complete and not configuration.unknown_constraints
-    state = "complete" if configuration.complete else "all but the state" if is_state_alone else "incomplete"
+    partly = "all but the state" if configuration.lacks_state_alone else "incomplete"
+    state = "complete" if configuration.complete else partly
     files = counted(len(configuration.files), "file")
     yield _root_fact("CONFIGURATION", f"{state}, {files} read", Span("  without init", Role.DIM))
     yield from missing_module_lines(configuration, indent=_ROOT_LABEL, in_full=in_full)
