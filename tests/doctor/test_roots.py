@@ -1075,6 +1075,31 @@ def test_without_a_list_a_read_only_lock_file_is_of_the_roots_that_init_would_ch
     assert roots_of(document) == [["dns", "newer"]]
 
 
+def test_a_root_whose_fix_takes_two_writes_is_that_of_the_error_after_each(top: Path, doctor: Any) -> None:
+    """Alike roots have the same version with its own hashes; a restored entry has to be upgraded again."""
+    raised = requires(BOTH[0], ("acme/netbox", "~> 3.10"))
+    (top / "new").mkdir()
+    (top / "new/.terraform.lock.hcl").write_bytes(lock_file(DEMO, NETBOX))
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "one more")
+    before = git(top, "rev-parse", "--short=12", "HEAD")
+    (top / "new/.terraform.lock.hcl").write_bytes(lock_file(DEMO, replace(NETBOX_310, hashes_of="3.9.1")))
+    for root in ("newer", "twin", "new"):
+        (top / root / "main.tf").write_text(raised, "utf-8")
+    git(top, "commit", "-qam", "raised")
+    (top / "ci.log").write_text(failed("acme/netbox", "3.10.0"), "utf-8")
+    assert doctor(top, "ci.log")["remedies"][0]["command"] == f"locklens restore acme/netbox --from {before} --root=new"
+    assert main(["restore", "acme/netbox", f"--from={before}", "--root=new"], no_screen) == 0
+    document = doctor(top, "ci.log")
+    (cause,) = (one for one in document["causes"] if one["verdict"] == "yes")
+    assert (cause["id"], cause["roots"]) == ("constraint-conflict", ["new"])
+    assert document["remedies"][0]["command"] == "locklens upgrade acme/netbox --root=new"
+    assert "but not all is well in new: the locked version" in " ".join(document["run"]["notes"])
+    assert main(["upgrade", "--no-cache", "acme/netbox=3.10.0", "--root=new"], no_screen) == 0
+    document = doctor(top, "ci.log")
+    assert (document["state"], roots_of(document)) == ("fixed", [["new"]])
+
+
 @pytest.mark.parametrize("is_new", [False, True])
 def test_a_root_without_a_lock_file_is_among_those_that_a_read_only_run_may_be_of(
     top: Path, doctor: Any, *, is_new: bool

@@ -58,8 +58,10 @@ class ChangedRoots:
                 rest = [path for path in one.fitting if path not in own] if own else []
                 others = [path for path in rest if self._was_other(path, one.address)]
                 if left := self._as_at_the_log(one, one.error, changed=own):
-                    still = self._finder.elsewhere(one, left)
-                    found += [replace(each, fitting=one.fitting, changed=tuple(own)) for each in still]
+                    half = [path for path in own if self._is_excluded(path, one.address)]
+                    whole = tuple(path for path in own if path not in half)
+                    still = self._finder.elsewhere(one, [*half, *left])
+                    found += [replace(each, fitting=one.fitting, changed=whole) for each in still]
                     continue
             own = own or mended
             if kind == "lock-incomplete":
@@ -146,6 +148,12 @@ class ChangedRoots:
         if error.kind == "not-locked":
             return address not in (self.locked_before(lock) or ())
         return not error.version or self._writes.replaced_version(lock, address) in {"", error.version}
+
+    def _is_excluded(self, path: str, address: ProviderAddress | None) -> bool:
+        """True if the constraints of a root do not allow what is locked there: the first half of a fix ended so."""
+        entry = self._roots.lock(path).entry(address)
+        read = self._roots.root(path).configuration
+        return entry is not None and not read.constraints(entry.address).admits(entry.version)
 
     def _is_incomplete(self, path: str, address: ProviderAddress | None) -> bool:
         """True if a root locks the provider without a hash of its zip files, which a signed list would have given."""

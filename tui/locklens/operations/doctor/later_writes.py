@@ -61,18 +61,22 @@ class LaterWrites:
         return str(old.version) if old is not None and now is not None and old.version != now.version else ""
 
     def replaced(self, lock: LockFile, address: ProviderAddress | None) -> PastEntry | None:
-        """Return an entry, of any version, as it was before locklens wrote its present state; None if it did not."""
-        now = lock.entry(address)
+        """Return an entry, of any version, as it was before locklens wrote its present state; None if it did not.
+
+        A fix may need several writes, each of what the one before it wrote: then as it was before the first of them.
+        """
+        now, found = lock.entry(address), None
         if now is None or self._is_undone(lock, address):
             return None
         for write in self._writes_of(lock):
             old, new = write.old.entry(address), write.new.entry(address)
             if pinned(new) != pinned(now):
-                return None  # something else changed it afterwards
+                break  # something else changed it afterwards
             if pinned(old) != pinned(new):
-                is_other = self._is_of_other_branch(lock, write, lambda one: pinned(one.entry(address)))
-                return PastEntry("", write.at, old) if old is not None and not is_other else None
-        return None
+                if old is None or self._is_of_other_branch(lock, write, lambda one: pinned(one.entry(address))):
+                    break
+                now, found = old, PastEntry("", write.at, old)
+        return found
 
     def has_written(self, lock: LockFile, address: ProviderAddress | None) -> bool:
         """True if locklens wrote the present state of an entry: its version, constraints and hashes, or its absence."""

@@ -141,7 +141,7 @@ def notes_of(
 ) -> Iterator[str]:
     """Yield what is to be noted of subjects; "" where there is nothing."""
     known = [one.x for one in outcomes]
-    yield from (_of_standing(one.x, one.ended, one.standing) for one in outcomes if one.standing)
+    yield from (_of_standing(one) for one in outcomes if one.standing)
     yield from (one.over for one in outcomes if not is_fixed)
     yield from (of_other_packages(one.x) for one in outcomes if one.over)
     if not is_fixed:
@@ -159,15 +159,16 @@ def notes_of(
     yield from (_of_old_entry(finder, one.x) for one in outcomes if one.over and not one.x.fitting)
 
 
-def _of_standing(x: Examined, words: str, found: Sequence[tuple[Examined, Cause]]) -> str:
+def _of_standing(one: Outcome) -> str:
     """Return a note on an error that is over, where its root has other causes, maybe of other providers."""
+    x, own = one.x, one.affected.roots
     titles = [
         f"{other.release}: {cause_title(cause)}" if other.address != x.address else cause_title(cause)
-        for other, cause in found
+        for other, cause in one.standing
     ]
-    command = x.shell.command_line("doctor", "--", *(x.fitting or (x.incident.root or ".",)))
-    shown = listing(titles, 3)
-    return f"the error of the log is over ({words}), but not all is well in {x.where}: {shown}; {command}"
+    command = x.shell.command_line("doctor", "--", *(own if x.fitting else (x.incident.root or ".",)))
+    where, shown = listing(list(own), 3) if x.fitting else x.where, listing(titles, 3)
+    return f"the error of the log is over ({one.ended}), but not all is well in {where}: {shown}; {command}"
 
 
 def _of_obstacle(one: Outcome) -> str:
