@@ -1136,6 +1136,12 @@ def test_a_lock_file_that_git_ignores_is_restored_from_before_its_removal(made: 
     assert out.count("git ignores: git add -f -- live/prod/.terraform.lock.hcl, or take out the line that") == 2
     subprocess.run(shlex.split(first["command"]), cwd=folder, check=True)
     assert doctor(folder, "ci.log", "--", "live/prod")["state"] == "fixed"
+    lines = (folder / "ci.log").read_text("utf-8").splitlines()
+    (folder / "ci.log").write_text("".join(f"2026-11-30T04:52:11.1234567Z {line}\n" for line in lines), "utf-8")
+    for ignored in ("; git ignores live/prod/.terraform.lock.hcl, which git add -f adds", ""):
+        fixed = doctor(folder, "ci.log", "--", "live/prod")["fixed"]
+        assert fixed.endswith(f"once it is committed and pushed{ignored})")
+        git(folder, "add", "-f", "live/prod/.terraform.lock.hcl")
 
 
 @pytest.mark.parametrize("clock", ["2026-01-02T00:00:00Z", "2001-01-02T00:00:00Z"], ids=["right", "wrong"])

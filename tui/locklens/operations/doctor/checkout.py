@@ -11,12 +11,12 @@ from msgspec import Struct
 from locklens.errors import NoRepositoryError
 from locklens.operations.comparison import within
 from locklens.operations.root_modules import folders_with_locks, lock_path
-from locklens.project.git import Repository
+from locklens.project.git import Repository, UncommittedSide
 from locklens.project.gittree import SparseWorkTree
 from locklens.project.tree import WorkTree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from contextlib import ExitStack
 
 
@@ -66,6 +66,15 @@ class Checkout(Struct, frozen=True):
             RepositoryError: Git failed.
         """
         return self._differing("HEAD", paths) if self._has_commit else []
+
+    def ignored(self, paths: Sequence[str]) -> list[str]:
+        """Return those of some files that git ignores, so that it commits them only if it is told to.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
+        found = self.repository.ignored(UncommittedSide.WORK_TREE, paths) if self.repository is not None else ()
+        return [path for path in paths if path in found]
 
     def unpushed(self, paths: Iterable[str]) -> list[str]:
         """Return those of some files that the branch which HEAD's is pushed to does not have as they are here.

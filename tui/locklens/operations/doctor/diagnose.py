@@ -444,6 +444,8 @@ def _with_other_machines(fixed: str, checkout: Checkout, outcomes: Sequence[Outc
     files = [path for path in dict.fromkeys(read) if path in uncommitted or path in unpushed]
     them = "it is" if len(files) == 1 else "they are"
     sent = "committed and pushed" if uncommitted else "pushed"
+    if ignored := checkout.ignored(uncommitted):
+        sent = f"{sent}; git ignores {listing(ignored, 3)}, which git add -f adds"
     return f"{fixed} (the job has {listing(files, 3)} once {them} {sent})" if files else fixed
 
 
