@@ -2072,6 +2072,20 @@ def test_a_version_whose_signature_was_not_looked_at_is_offered_as_such(made: An
     assert "the signature of that version was not checked: upgrade refuses one that is not valid" in fix["note"]
 
 
+def test_where_the_newest_version_is_refused_the_constraints_are_rewritten_for_an_older_one(
+    made: Any, doctor: Any
+) -> None:
+    newest = sample_entry("acme/demo", "1.5.0", "~> 1.5")
+    rules = (FaultRule(Fault.REVOKED_KEY, "acme/demo", "1.5.0"),)
+    incident = replace(INCIDENTS["key-revoked"], locks=(lock_file(newest),), constraints=(("acme/demo", "~> 1.5"),))
+    folder = made(replace(incident, rules=rules))
+    log = folder / "ci.log"
+    log.write_text(log.read_text("utf-8").replace("1.4.2", "1.5.0"), "utf-8")
+    (fix,) = doctor(folder, "ci.log")["remedies"]
+    assert (fix["id"], fix["command"].split()[1:3]) == ("change-constraint", ["upgrade", "acme/demo=1.4.2"])
+    assert "the signature of that version was not checked" in fix["note"]
+
+
 @pytest.mark.parametrize(("version", "fixes"), [("", []), ("1.4.2", ["upgrade"])])
 def test_no_upgrade_is_offered_where_no_version_is_known_to_have_a_key(
     version: str, fixes: list[str], made: Any, doctor: Any

@@ -21,6 +21,7 @@ from locklens.doctor.version_remedies import (
     listed_versions,
     upgrade,
     with_another_version,
+    with_older_version,
     with_other_constraints,
     with_version,
 )
@@ -230,8 +231,11 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
         title = f"Upgrade {one.examined.name}, once its publisher has signed a version with another key"
     if not one.examined.is_of_other_version:
         unchecked = "the signature of that version was not checked: upgrade refuses one that is not valid"
-        for other in with_another_version(one) if one.examined.entry is None else upgrade(one, title):
-            yield replace(other, note=clauses(other.note, unchecked if other.id == "upgrade" else ""))
+        found = with_another_version(one) if one.examined.entry is None else upgrade(one, title)
+        for other in list(found) or with_older_version(one):
+            yield replace(
+                other, note=clauses(other.note, unchecked if other.id in {"upgrade", "change-constraint"} else "")
+            )
     if is_of_age:
         yield _signed_anew(one)
         yield _without_enforcement(one)

@@ -265,8 +265,21 @@ def with_another_version(one: Affected) -> Iterator[Remedy]:
         yield with_version(one, best, f"{best} is the newest other version that is listed and allowed")
     elif listed is None:
         yield with_version(one, "VERSION", f"VERSION stands for another than {failed} that satisfies the constraints")
-    elif (latest := latest_of(others)) is not None:
-        yield from list(with_other_constraints(one.alone, latest)) or [_by_constraint(one.alone, others)]
+    elif latest_of(others) is not None:
+        yield from _beyond_constraints(one, others)
+
+
+def with_older_version(one: Affected) -> Iterator[Remedy]:
+    """Constraints that admit an older version, where the locked one is refused, and is the newest that is listed."""
+    x, listed = one.examined, listed_versions(one.examined) or []
+    others = [each for each in listed if x.entry is not None and each != x.entry.version]
+    if x.entry is not None and latest_of(listed) == x.entry.version and latest_of(others) is not None:
+        yield from _beyond_constraints(one, others)
+
+
+def _beyond_constraints(one: Affected, others: Sequence[Version]) -> list[Remedy]:
+    """Return the edits of the constraints for the newest of some versions, all of which they exclude."""
+    return list(with_other_constraints(one.alone, latest_of(others))) or [_by_constraint(one.alone, others)]
 
 
 def _without_newest(one: Affected, locked: Version, failed: str) -> Iterator[Remedy]:
