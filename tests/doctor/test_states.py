@@ -361,6 +361,19 @@ def test_no_upgrade_is_offered_where_the_message_says_that_no_version_fits(made:
     assert [one["command"] for one in document["remedies"]] == [command]
 
 
+def test_an_error_that_a_later_run_in_the_log_got_past_is_fixed(made: Any, doctor: Any) -> None:
+    lock = lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"))
+    folder = made(SampleIncident("", ("none",), (lock,), (("acme/demo", "~> 1.4"),)))
+    words = "Could not retrieve the list of available versions for provider acme/demo: 503 Service Unavailable"
+    failed = f"$ terraform init\nError: Failed to query available provider packages\n\n{words}\n\n"
+    passed = "$ terraform init\nInitializing provider plugins...\n- Installing acme/demo v1.4.2...\n"
+    for log, state in ((failed, "open"), (failed + passed, "fixed"), (failed + passed + failed, "open")):
+        (folder / "ci.log").write_text(log, "utf-8")
+        document = doctor(folder, "ci.log")
+        assert document["state"] == state
+        assert (document["fixed"] == "a later run in the log got past the error") is (state == "fixed")
+
+
 def test_a_folder_that_the_tool_searches_by_itself_stands_for_the_registry(
     made: Any, doctor: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -28,7 +28,7 @@ from locklens.operations.doctor.checkout import Checkout
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.log_roots import LogRoots
 from locklens.operations.doctor.masked import MASK
-from locklens.operations.doctor.outcomes import Outcome, notes_of, obstacle_of, outcomes_of
+from locklens.operations.doctor.outcomes import GOT_PAST, Outcome, notes_of, obstacle_of, outcomes_of
 from locklens.operations.doctor.places import MOST_HASHED
 from locklens.operations.doctor.releases import is_of_download, look_up_entries, platform_by_hash, whole_host
 from locklens.operations.doctor.subjects import SubjectFinder, different_first
@@ -147,7 +147,7 @@ def _diagnosed(
     answers = _looked_up(request, subjects, found, policy, cancel, on_event, confirm)
     known = [_with_answers(one, x, answers) for one, x in zip(subjects, found, strict=True)]
     rules = request.started_from.rules if request.started_from is not None else ()
-    outcomes = outcomes_of(finder, subjects, known, rules, is_of_log=request.log is not None)
+    outcomes = outcomes_of(finder, subjects, known, rules, is_of_log=request.log is not None, overcome=read.overcome)
     is_fixed = bool(outcomes) and all(one.over for one in outcomes)
     fixed = "; ".join(dict.fromkeys(one.over for one in outcomes)) if is_fixed else ""
     if is_fixed:
@@ -438,7 +438,7 @@ def _with_other_machines(fixed: str, checkout: Checkout, outcomes: Sequence[Outc
     if not is_relayed:
         is_installed = any(one.over == installed_words(one.x) for one in outcomes)
         return f"{fixed} (on another machine, init has to run there)" if is_installed else fixed
-    changed = [one.x for one in outcomes if one.over != filled_words(one.x)]
+    changed = [one.x for one in outcomes if one.over not in {filled_words(one.x), GOT_PAST}]
     read = [path for x in changed for path in (x.lock.path, *x.configuration.files) if ".terraform/" not in path]
     uncommitted, unpushed = checkout.uncommitted(read), checkout.unpushed(read)
     files = [path for path in dict.fromkeys(read) if path in uncommitted or path in unpushed]

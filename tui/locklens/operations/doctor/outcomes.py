@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from locklens.doctor.examined import Examined
+    from locklens.doctor.messages import RecognisedError
     from locklens.doctor.model import Cause
     from locklens.operations.doctor.checkout import Checkout
     from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
@@ -65,6 +66,10 @@ class Outcome(Struct, frozen=True):
         return [replace(one, causes=()) if self.has_ended else one]
 
 
+GOT_PAST = "a later run in the log got past the error"
+"""Why an error is of the past, in a clause, where the log itself tells it."""
+
+
 def outcomes_of(
     finder: SubjectFinder,
     subjects: Sequence[DoctorSubject],
@@ -72,13 +77,21 @@ def outcomes_of(
     rules: Sequence[str],
     *,
     is_of_log: bool,
+    overcome: Sequence[RecognisedError],
 ) -> list[Outcome]:
-    """Return what came of each subject; without a log, no error is one of the past."""
+    """Return what came of each subject; without a log, no error is one of the past.
+
+    Those that a later run in the log got past are, whatever their causes were.
+    """
+    said = {error.says for error in overcome}
     affected = [
         Affected(x, _of_unchanged(one, causes), finder.with_same_entry(one, subjects))
         for one, x, causes in zip(subjects, known, _judged(known, rules), strict=True)
     ]
-    ended = [fixed_words(one.examined, one.causes) if is_of_log else "" for one in affected]
+    ended = [
+        GOT_PAST if one.examined.message.says in said else fixed_words(one.examined, one.causes) if is_of_log else ""
+        for one in affected
+    ]
     standing = [standing_causes(one.examined) if words else [] for one, words in zip(affected, ended, strict=True)]
     past = _of_messages(affected, ["" if found else words for words, found in zip(ended, standing, strict=True)])
     outcomes = []
