@@ -124,6 +124,23 @@ def test_what_the_base_has_changed_since_of_a_reviewed_root_is_noted(hub: Forge)
     assert noted("origin/main", "--head", "change") == [], "the base itself is the old side"
 
 
+def test_what_the_base_has_changed_of_files_that_the_branch_moved_is_noted(tmp_path: Path) -> None:
+    """A merge follows them: the moved root gets the base's lock file, and the moved module its constraint."""
+    call = 'module "net" {\n  source = "../modules/net"\n}\n'
+    files = {LOCK: OLD, "infra/main.tf": call, "modules/net/main.tf": "locals {\n  a = 1\n}\n"}
+    top = repository(tmp_path / "top", files)
+    git(top, "checkout", "-qb", "change")
+    (top / "live").mkdir()
+    for folder in ("infra", "modules"):
+        git(top, "mv", folder, f"live/{folder}")
+    git(top, "commit", "-qam", "moved")
+    git(top, "checkout", "-q", "main")
+    commit(top, {LOCK: ENTRY.format("1.0.1", "0" * 64), "modules/net/more.tf": ""})
+    run = json.loads(locklens(top, *REVIEW, "main", "--merge-base", "--head", "change")[1])["run"]
+    (note,) = [one for one in run["notes"] if "since the branch began" in one]
+    assert note.startswith(f"main has changed {LOCK}, modules/net/more.tf since the branch began, which 1 root here")
+
+
 def test_the_base_is_the_default_branch_as_it_is_at_the_remote(hub: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(hub.clone)
     base = fetch_pull_request(hub.clone, 12, remote="origin")

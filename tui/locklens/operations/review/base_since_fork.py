@@ -7,20 +7,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from locklens.errors import RepositoryError
 from locklens.project.touched_roots import MODULE_SUFFIXES
 from locklens.project.tree import folder_of
 from locklens.text import counted, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from locklens.operations.comparison import Comparison
+    from locklens.project.configuration import Configuration
     from locklens.review.model import RootReview
 
 
-def base_notes(comparison: Comparison, roots: Iterable[RootReview]) -> Iterator[str]:
-    """Yield one sentence on all files of the reviewed roots that the base has changed since its fork point."""
+def base_notes(
+    comparison: Comparison, roots: Iterable[RootReview], read_before: Callable[[RootReview], Configuration]
+) -> Iterator[str]:
+    """Yield one sentence on all files of the reviewed roots that the base has changed since its fork point.
+
+    A merge follows files that the branch moved: of such a root those count that it read before, which `read_before`
+    tells.
+    """
     fork, tip, repository = comparison.base.revision, comparison.tip, comparison.repository
     if tip is None or tip.revision is None or fork is None or repository is None or tip.revision == fork:
         return
@@ -34,8 +43,12 @@ def base_notes(comparison: Comparison, roots: Iterable[RootReview]) -> Iterator[
     found, number = set[str](), 0
     for root in roots:
         files = root.configuration.files if root.configuration is not None else ()
-        folders = {root.path, *map(folder_of, files)}
-        own = {path for path in modules if folder_of(path) in folders}.union(differing.intersection([root.lock_file]))
+        folders, locks = {root.path, *map(folder_of, files)}, [root.lock_file]
+        if differing and any(path not in before and ".terraform/" not in path for path in files):
+            folder = root.path if root.renamed_from is None else folder_of(root.old.path)
+            folders |= {folder, *map(folder_of, read_before(replace(root, path=folder)).files)}
+            locks.append(root.old.path)
+        own = {path for path in modules if folder_of(path) in folders}.union(differing.intersection(locks))
         found |= own
         number += bool(own)
     if found:

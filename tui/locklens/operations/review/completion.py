@@ -57,11 +57,13 @@ def complete_review(
 
     `on_event` is called with roots at most every BATCH_SECONDS.
     """
-    completion = _Completion(review, comparison, on_event, cancel)
-    read = _configuration_reader(comparison, comparison.head.tree, request.test_directory)
-    read_before = _configuration_reader(comparison, comparison.base.tree, request.test_directory)
+    read, read_before = (
+        _configuration_reader(comparison, side.tree, request.test_directory)
+        for side in (comparison.head, comparison.base)
+    )
+    completion = _Completion(review, comparison, read_before, on_event, cancel)
     if request.network is None or all(change.new is None for root in review.roots for change in root.changes):
-        completion.read_configurations(comparison, read, read_before)
+        completion.read_configurations(comparison, read)
         return completion.settled_without_registries()
     from locklens.operations.review.answers import answers_with_mirrors, host_states
     from locklens.releases.session import ReleaseLookup, ReleaseSession
@@ -76,7 +78,7 @@ def complete_review(
         collector.start(completion.subjects)
         downloaded = session.cache
         completion.read_configurations(
-            comparison, read, read_before, meanwhile=lambda: completion.settle(collector, downloaded, is_patient=False)
+            comparison, read, meanwhile=lambda: completion.settle(collector, downloaded, is_patient=False)
         )
         completion.tell_outstanding()
         completion.settle(collector, downloaded, is_patient=True)
@@ -98,6 +100,7 @@ class _Completion:
         self,
         review: Review,
         comparison: Comparison,
+        read_before: Callable[[RootReview], Configuration],
         on_event: Callable[[ReviewEvent], None],
         cancel: threading.Event | None,
     ) -> None:
@@ -113,6 +116,7 @@ class _Completion:
         self._equal = _equal_subjects(review)
         """The changes that leave an entry, equal ones in one list."""
         self._comparison = comparison
+        self._read_before = read_before
         self._earlier = EarlierCommits(comparison)
         self._told: set[tuple[object, ...]] = set()
         """The keys of those whose contradictions were looked up in earlier commits."""
@@ -134,7 +138,6 @@ class _Completion:
         self,
         comparison: Comparison,
         read: Callable[[RootReview], Configuration],
-        read_before: Callable[[RootReview], Configuration],
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
         """Read the configuration of each root, on the old side too where nothing was locked."""
@@ -152,12 +155,12 @@ class _Completion:
                 context = replace(context, unreviewed={**context.unreviewed, **refused})
                 if not context.is_survey:
                     folder = draft.path if draft.renamed_from is None else folder_of(draft.old.path)
-                    before = partial(read_before, replace(draft, path=folder))
+                    before = partial(self._read_before, replace(draft, path=folder))
                     states, known = self._states.get(name, ()), context.unreviewed
                     unread = unread_files(comparison, configuration, before, folder, states, known)
                     context = replace(context, unread=unread)
             if context.unlocked is not None:
-                required = _required(comparison.base.tree, read_before(draft))
+                required = _required(comparison.base.tree, self._read_before(draft))
                 unlocked = replace(context.unlocked, required_before=required)
                 context = replace(context, unlocked=unlocked)
             self._roots[name] = replace(draft, configuration=configuration, context=context)
@@ -282,7 +285,7 @@ class _Completion:
         roots = tuple(self._roots[root.lock_file] for root in self._review.roots)
         found = replace(self._review, roots=roots)
         notes = (*_generated_notes(roots), *_module_notes(roots), *_unread_notes(roots), *_undated_notes(found))
-        of_git = (*base_notes(self._comparison, roots), *unmerged_notes(self._comparison, roots))
+        of_git = (*base_notes(self._comparison, roots, self._read_before), *unmerged_notes(self._comparison, roots))
         return replace(found, limits=(*found.limits, *notes, *of_git))
 
 
