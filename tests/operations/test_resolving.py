@@ -458,7 +458,8 @@ def test_the_repository_is_opened_once_for_all_that_a_merge_asks(
     plan = merging.plan()
     assert new_data(plan) == UNITED.encode()
     assert any("of the parents of commit" in one.detail for one in plan.remarks)
-    assert len(opened) == 2, "one finds the roots, and the other answers all about their lock files"
+    asked = "one finds the roots, one answers all about their lock files, and one says which of them git ignores"
+    assert len(opened) == 3, asked
 
 
 def test_a_merge_that_was_committed_with_its_markers_has_the_sides_of_its_parents(merging: Merging) -> None:
