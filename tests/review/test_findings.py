@@ -344,11 +344,12 @@ def test_what_is_required_and_not_locked_blocks() -> None:
 def test_of_a_required_provider_it_is_said_that_its_source_is_only_implied() -> None:
     implied = requirement("datadog")
     named, of_state = replace(implied, source_line=4), replace(implied, contributor=Contributor.STATE)
-    for asked, case in (((implied,), "implied"), ((implied, named), ""), ((of_state,), "")):
+    for asked, case in (((implied,), "implied"), ((implied, named), ""), ((of_state,), "of init")):
         (finding,) = held_against(configuration(*asked), lock()).findings
         assert (finding.rule, finding.case) == ("LK006", case)
         assert finding.message.endswith("is not locked; no required_providers names its source") == (case == "implied")
         assert ("name its source in required_providers" in wording_of(finding).remedy) == (case == "implied")
+        assert ("`providers lock` read neither" in wording_of(finding).remedy) == (case == "of init")
 
 
 def test_what_nothing_requires_is_a_warning() -> None:

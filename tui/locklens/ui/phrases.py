@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from locklens.hashes import count_by_scheme
 from locklens.install.context import FetchStarted, InstallEvent, PackageArriving, PackageHashed, ProviderFailed
 from locklens.lines import Line, Role, Span, line
-from locklens.review import VERIFIED
+from locklens.review import VERIFIED, Proof
 from locklens.review.model import Bump, Change, ChangeKind, Review
 from locklens.review.reports import failing_words, side_words, unread_configurations
 from locklens.text import ID_DIGITS, counted, identity_of, listing, size_words
@@ -127,7 +127,19 @@ def verdict(review: Review, fail_on: str | None, *, is_asking: bool, is_brief: b
     if is_unanswered(review):
         doubt = "" if is_brief else "not all checked: "
         return 0, f"{doubt}exit 0 {at}{f', 1 at warn ({warned})' if is_stricter_told else ''}"
-    return 0, f"CI would pass {at}{f', fail at warn ({warned})' if is_stricter_told else ''}"
+    proved = " with --prove changed" if threshold not in _LENIENT and _has_computed(review) else ""
+    return 0, f"CI would pass {at}{proved}{f', fail at warn ({warned})' if is_stricter_told else ''}"
+
+
+_LENIENT = ("block", "never")
+"""Thresholds that an unproven `h1` does not reach."""
+
+
+def _has_computed(review: Review) -> bool:
+    """True if a change adds hashes that were computed from packages on this machine: a job has none of these."""
+    return any(
+        fact.proof is Proof.COMPUTED for root in review.roots for change in root.changes for fact in change.added
+    )
 
 
 def is_unanswered(review: Review) -> bool:

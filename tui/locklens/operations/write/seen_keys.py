@@ -187,8 +187,8 @@ def _of_base(review: Review, covering: Pin) -> Iterator[SeenKey]:
     """Yield the keys that sign what the base locks and the head does not; none where its packages are others now."""
     found: dict[str, tuple[SigningKey, dict[str, None]]] = {}
     for change in (change for root in review.roots for change in root.changes):
-        if change.old is not None and change.old_signer is not None and covering.covers(change.address):
-            release = _release(change.address, change.old.version)
+        if change.old is not None and change.old_signer is not None and covering.covers(change.old.address):
+            release = _release(change.old.address, change.old.version)
             for key in change.old_signer.keys:
                 found.setdefault(key.fingerprint, (key, {}))[1][release] = None
     for fingerprint, (key, releases) in found.items():

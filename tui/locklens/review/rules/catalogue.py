@@ -269,6 +269,11 @@ _ALL = (
                 "Not known whether the removed provider is required",
                 "Run `terraform providers`; if the provider is in its list, restore the entry.",
             ),
+            "of init": RuleWording(
+                "Required but not locked, by the state or test files alone",
+                "`locklens init`, or `init` of the root's tool, locks it: `lock` and `providers lock` read neither. "
+                "Where the entry was removed, restore that of the base.",
+            ),
             "implied": RuleWording(
                 "Required but not locked, and its source is only implied by its name",
                 "Where the namespace hashicorp is not meant, name its source in required_providers of the module that "

@@ -44,6 +44,8 @@ def _not_locked(address: ProviderAddress, lock: LockFile, configuration: Configu
         message, case = f"{address} is required by {_places(asked)} and is not locked", ""
         if is_source_implied(configuration.of(address)):
             message, case = f"{message}; no required_providers names its source", IMPLIED
+        elif configuration.is_of_init(address):
+            case = LOCKED_BY_INIT
         wanted = sorted({(one.file, one.constraint) for one in asked})
         content = identity_of(str(address), *(part for one in wanted for part in one))
         yield Verdict(message, asked[0].line, asked[0].file, content=content, case=case)
@@ -140,6 +142,9 @@ def askers(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
 NOT_LOCKED = "LK006"
 UNKNOWN = "unknown"
 """The case of a requirement that cannot be determined."""
+
+LOCKED_BY_INIT = "of init"
+"""The case of a provider that the state or test files alone require."""
 
 IMPLIED = "implied"
 """The case of a required provider whose source is only implied by its name."""

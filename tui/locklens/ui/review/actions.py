@@ -275,6 +275,8 @@ def unlocked_words(node: Node) -> str:
     name = provider.short(root.tool.default_host)
     if provider in root.new.by_address:
         return f"the entry of {name} is unchanged: 3 Hashes lists it"
+    if root.configuration is not None and root.configuration.is_of_init(provider):
+        return f"{name} is required by the state or test files alone: `locklens init` in the root locks it"
     return f"{name} is not locked: on 5 Health, L locks what is required"
 
 
