@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.hashes import count_by_scheme
+from locklens.hashes import count_by_scheme, is_of_files
 from locklens.install.context import FetchStarted, InstallEvent, PackageArriving, PackageHashed, ProviderFailed
 from locklens.lines import Line, Role, Span, line
-from locklens.review import VERIFIED, Proof
+from locklens.review import VERIFIED
 from locklens.review.model import Bump, Change, ChangeKind, Review
 from locklens.review.reports import failing_words, side_words, unread_configurations
 from locklens.text import ID_DIGITS, counted, identity_of, listing, size_words
@@ -136,10 +136,9 @@ _LENIENT = ("block", "never")
 
 
 def _has_computed(review: Review) -> bool:
-    """True if a change adds hashes that were computed from packages on this machine: a job has none of these."""
-    return any(
-        fact.proof is Proof.COMPUTED for root in review.roots for change in root.changes for fact in change.added
-    )
+    """True if a change adds an `h1` that was verified here: no list has one, so that a job needs the package, too."""
+    added = (fact for root in review.roots for change in root.changes for fact in change.added)
+    return any(fact.is_verified and is_of_files(fact.hash) for fact in added)
 
 
 def is_unanswered(review: Review) -> bool:
