@@ -781,7 +781,8 @@ def test_a_constraint_that_excludes_exactly_the_locked_version_is_not_offered_to
     made: Any, doctor: Any
 ) -> None:
     folder = made(replace(INCIDENTS["constraint-conflict"], constraints=(("acme/demo", "~> 1.4, != 1.4.2"),)))
-    log = (folder / "ci.log").read_text("utf-8")
+    log = (folder / "ci.log").read_text("utf-8").replace("~> 2.0", "~> 1.4, != 1.4.2")
+    (folder / "ci.log").write_text(log, "utf-8")
     fixes = [(one["id"], one["command"]) for one in doctor(folder, "ci.log")["remedies"]]
     assert fixes[0] == ("upgrade", "locklens upgrade acme/demo --root=live/prod"), log
     assert "change-constraint" not in dict(fixes)

@@ -69,7 +69,8 @@ class Affected(Struct, frozen=True):
     @property
     def get_line(self) -> str:
         """The command line that installs the modules of the root, and no provider."""
-        return self._tool_line("get")
+        is_update = any(each.is_outdated for each in self.examined.configuration.missing_modules)
+        return self._tool_line("get", *(("-update",) if is_update else ()))
 
     @property
     def failed_line(self) -> str:
@@ -255,8 +256,10 @@ class Affected(Struct, frozen=True):
     @property
     def first_get(self) -> str:
         """What has to be done before a command that reads the modules of the root, in a clause; "" for nothing."""
-        is_missing = any(each.is_fetchable for each in self.examined.configuration.missing_modules)
-        return f"first {self.get_line}: without the modules, which are not fetched, it fails" if is_missing else ""
+        missing = [each for each in self.examined.configuration.missing_modules if each.is_fetchable]
+        if any(each.is_outdated for each in missing):
+            return f"first {self.get_line}: the failing run fetched other modules than lie here"
+        return f"first {self.get_line}: without the modules, which are not fetched, it fails" if missing else ""
 
     @property
     def first_checkout(self) -> str:

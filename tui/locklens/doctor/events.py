@@ -26,6 +26,7 @@ _SENTENCES = tuple(
         (r"(?P<rest>Install(?:ing|ed)) provider version: ", r"- \g<rest> "),
         (rf"{_LISTED} (?P<rest>v\d\S{{0,80}}): (?=Using )", r"- Using \g<provider> \g<rest> "),
         (r"(?=(?:Reusing previous version|Finding|Installing|Installed|Using) \S)", r"- "),
+        (r"(?=Downloading \S{1,500} )", ""),
         (r"(?=Initializing (?:the backend|provider plugins|modules)|\w{1,20} has been successfully initialized!)", ""),
     )
 )

@@ -277,8 +277,8 @@ def _satisfied(x: Examined) -> str:
     assert x.entry is not None
     if not x.required:
         return ""
-    if x.message.constraint and not x.history.is_constraint_of_here:
-        return ""  # of another commit or branch: what is met here says nothing about it
+    if x.message.constraint and (x.history.brought_both or not x.history.is_constraint_of_here):
+        return ""  # of another commit or branch, or another lock file: what is met here says nothing about it
     is_met = not x.configuration.unknown_constraints and x.constraints.admits(x.entry.version)
     words = f"{x.release} satisfies {x.constraints or 'the configuration'} now"
     return words if is_met and _is_sound(x) else ""
@@ -413,6 +413,10 @@ def _lacks_platform(x: Examined) -> bool:
 
 def changed_words(x: Examined, causes: Sequence[Cause]) -> str:
     """Return a note on an entry that was changed since an earlier state, where that need not end the error."""
+    if x.history.brought_both:
+        words = f"commit {x.history.brought_both[:12]} brought this constraint to {x.own_root}, and another version"
+        words = f"{words} than {x.message.version} with it: {_over(x, 'it')}"
+        return f"{words}, such as a lock file that a cache or an artifact put in the place of the committed one"
     if x.is_of_other_version:
         return ""
     if words := of_other_machine(x):

@@ -56,6 +56,8 @@ class EntryHistory(Struct, frozen=True):
         has_left_range: True if the commit, or the uncommitted change, that moved the entry out of the constraints is
             known to be later than these.
         is_constraint_of_here: True if the constraint of the message may be in the configuration, or was in a commit.
+        brought_both: The commit that made the entry of the version which the message excludes, if it gave the root the
+            constraint, too, so that no commit has both, and the log is not known to be older; "" for any other.
         is_file_new: True if the lock file is not committed, or was committed first later than the log, for a root that
             was there before.
         is_later: True if the lock file was written on this machine later than the log.
@@ -95,6 +97,7 @@ class EntryHistory(Struct, frozen=True):
     was_required: bool = False
     has_left_range: bool = False
     is_constraint_of_here: bool = True
+    brought_both: str = ""
     is_file_new: bool = False
     is_later: bool = False
     removed_by: str = ""

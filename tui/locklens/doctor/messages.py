@@ -41,6 +41,20 @@ LOCKLENS = "locklens"
 """The command of an error that locklens wrote itself, whose line is not read."""
 
 
+class FetchedModule(Struct, frozen=True):
+    """A module that a run fetched, as its log has it.
+
+    Attributes:
+        call: The path of the call, such as "network" or "a.b".
+        source: Its address, without the folder in it.
+        version: That of a registry's module; "" for any other.
+    """
+
+    call: str
+    source: str
+    version: str
+
+
 class RecognisedError(Struct, frozen=True):
     """An error of `init`, `lock` or `plan` in a log; "" stands for what the message does not have.
 
@@ -63,6 +77,7 @@ class RecognisedError(Struct, frozen=True):
         selected: Providers with the versions that this run began to install or had already, as "acme/demo 1.4.2".
         unsigned: Those that it installed and calls unauthenticated.
         overridden: Providers that its warning of `dev_overrides` names.
+        modules: Modules that this run fetched.
         command: The command that failed: "init" of a tool, one of `providers` with all its words, or `LOCKLENS`; ""
             where the log tells it to be one of `providers`, or not to be init, and does not have its line.
         run: The line of the log where this run begins: errors with one number are of one run, and of one root.
@@ -89,6 +104,7 @@ class RecognisedError(Struct, frozen=True):
     selected: tuple[str, ...] = ()
     unsigned: tuple[str, ...] = ()
     overridden: tuple[str, ...] = ()
+    modules: tuple[FetchedModule, ...] = ()
     command: str = "init"
     run: int = 0
     tool: str = ""

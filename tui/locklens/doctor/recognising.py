@@ -15,7 +15,15 @@ from locklens.doctor.catalogue import BY_KIND, CATALOGUE, TITLES, CatalogueRow, 
 from locklens.doctor.cleaning import BY_LOCKLENS, LogLine, clean_lines, decoded_log, is_of_ci
 from locklens.doctor.events import as_printed, message_of
 from locklens.doctor.log_facts import OS_NAMES, TOOL_COMMAND, WRITTEN_PLATFORM, with_facts
-from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, WARNINGS, WRAPPERS, ReadLog, RecognisedError
+from locklens.doctor.messages import (
+    LOCKLENS,
+    MODULE_MISSING,
+    WARNINGS,
+    WRAPPERS,
+    FetchedModule,
+    ReadLog,
+    RecognisedError,
+)
 from locklens.doctor.reasons import reason_of_request
 from locklens.doctor.redacting import redacted
 from locklens.hashes import pattern_of_hashes, zh_of
@@ -26,6 +34,9 @@ if TYPE_CHECKING:
 
 MOST_ERRORS = 50
 """Different messages of one log, and folders that have one; more are one failure many times over."""
+
+_MOST_MODULES = 500
+"""Fetched modules of one run that are told apart."""
 
 _MOST_BLOCKS = 1_000
 """Different messages that are remembered: a failing run often repeats one."""
@@ -127,6 +138,11 @@ _ABOUT_RUN = re.compile(
     rf"|(?:Installing|Using(?: previously-installed)?) (?P<selected>{_LISTED} v\d[\w.+-]{{0,80}}?)(?:\.\.\.|\s|$))"
 )
 """A line of `init` about one provider that the root requires, or a version of it."""
+_FETCHES = re.compile(
+    r"^Downloading (?P<source>\S{1,500})(?: (?P<version>\d[\w.+-]{0,80}))?"
+    r" for (?P<call>[\w-]{1,100}(?:\.[\w-]{1,100}){0,50})\.\.\.$"
+)
+"""A line of `init` about a module that it fetches."""
 _INSTALLS = re.compile(
     rf"^- (?P<step>Installing|Installed|Using)(?: previously-installed)? (?P<provider>{_LISTED}) v\d"
 )
@@ -148,7 +164,7 @@ _MARKED = re.compile(r"^[$+#] (?!\d)")
 _STEP = re.compile(r"^##\[group\]Run ")
 _UPGRADING, _UPGRADE = "Upgrading modules...", "-upgrade"
 """What `init -upgrade` alone prints, where the root has modules, and the option."""
-_BEGINNINGS = ("- ", "Initializing ", "##[", _UPGRADING)
+_BEGINNINGS = ("- ", "Initializing ", "##[", "Downloading ", _UPGRADING)
 _FOLDERS = tuple(
     map(
         re.compile,
@@ -196,7 +212,7 @@ _DIGESTS = re.compile(r"(?:unexpected SHA-256 hash|\(expected) (?P<digest>[0-9a-
 _HASH = re.compile(pattern_of_hashes())
 
 
-_OF_RUN = ("folder", "reused", "searched", "matching", "selected", "unsigned", "overridden", "options")
+_OF_RUN = ("folder", "reused", "searched", "matching", "selected", "unsigned", "overridden", "modules", "options")
 """What a run tells about each of its errors."""
 
 
@@ -219,6 +235,7 @@ class _Run(Struct, frozen=True):
     selected: tuple[str, ...] = ()
     unsigned: tuple[str, ...] = ()
     overridden: tuple[str, ...] = ()
+    modules: tuple[FetchedModule, ...] = ()
     command: str = ""
 
 
@@ -352,9 +369,7 @@ def _runs(lines: Sequence[LogLine], of_errors: Collection[int]) -> list[_Run]:
     runs = [_Run(0, lines[0].number if lines else 0)]
     for at, line in enumerate(lines):
         text, last = line.text, runs[-1]
-        if not text.startswith(("- ", "Initializing ", "##[", _UPGRADING)) and not any(
-            word in text for word in _TELLING
-        ):
+        if not text.startswith(_BEGINNINGS) and not any(word in text for word in _TELLING):
             continue
         folder = next((match["folder"] for one in _FOLDERS if (match := one.search(text))), "")
         if folder.startswith("../") and last.folder:  # from where the shell is
@@ -372,6 +387,10 @@ def _runs(lines: Sequence[LogLine], of_errors: Collection[int]) -> list[_Run]:
         elif text == _UPGRADING:
             if not any(option.startswith(_UPGRADE) for option in last.options):
                 runs.append(replace(last, first=line.number, options=(*last.options, _UPGRADE)))
+        elif match := _FETCHES.match(text):
+            if len(last.modules) < _MOST_MODULES:
+                module = FetchedModule(match["call"], match["source"], match["version"] or "")
+                runs.append(replace(last, first=line.number, modules=(*last.modules, module)))
         elif match := _ABOUT_RUN.match(text):
             told = {name: own for name, own in match.groupdict().items() if own is not None}
             if "searched" in told:

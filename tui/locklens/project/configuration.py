@@ -7,13 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from locklens.lines import FilePlace
 from locklens.text import listing
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from locklens import hcl
     from locklens.addresses import ProviderAddress
@@ -36,6 +37,9 @@ LEADS_BACK = f"{NO_FOLDER}: it leads out of the repository, and perhaps back int
 
 DATA_OUTSIDE = "TF_DATA_DIR is outside of the repository"
 """The reason why a fetched module is missing: the folder in which it is, is not looked at."""
+
+OUTDATED = "Module is not as the failing run fetched it"
+"""The reason why a fetched module is missing where another version of it is asked about."""
 
 _UNFETCHABLE = {
     UNCOMPUTED: "of a source or version that cannot be computed",
@@ -161,9 +165,14 @@ class MissingModule(ModuleReference, frozen=True):
         return self.reason not in _UNFETCHABLE
 
     @property
+    def is_outdated(self) -> bool:
+        """True if `get` alone keeps what is here."""
+        return self.reason == OUTDATED
+
+    @property
     def trouble(self) -> str:
         """What it is, so that it cannot be read, such as "not fetched"."""
-        return _UNFETCHABLE.get(self.reason, "not fetched")
+        return "not as the failing run fetched it" if self.is_outdated else _UNFETCHABLE.get(self.reason, "not fetched")
 
 
 def by_trouble(modules: Iterable[MissingModule]) -> dict[str, list[MissingModule]]:
@@ -180,10 +189,14 @@ class RemoteModule(ModuleReference, frozen=True):
     Attributes:
         version: The constraint of a registry's module; "" without one.
         is_exact: True if every `init` fetches the same code: by an exact version, a commit, or a checksum.
+        fetched: The version of the copy that is fetched here; "" without one, or without a version.
+        folder: That of the copy, relative to the tree's top; "" without one.
     """
 
     version: str
     is_exact: bool
+    fetched: str = ""
+    folder: str = ""
 
 
 class ConfigurationProblem(Struct, frozen=True):
@@ -276,6 +289,12 @@ class Configuration(Struct, frozen=True, dict=True):
     def absent(cls, root: str, dialect: Dialect, generator: str = "") -> Configuration:
         """A folder without a configuration file: its requirements are unknown."""
         return cls(root, dialect, False, (), (), (), StateReading("none", ""), (), generator)
+
+    def without_modules(self, left_out: Sequence[MissingModule]) -> Configuration:
+        """Return it as it is known where some modules, and those that they call, are not."""
+        calls = tuple(f"{one.call}." for one in left_out)
+        kept = (one for one in self.requirements if not f"{one.module}.".startswith(calls))
+        return replace(self, requirements=tuple(kept), missing_modules=(*self.missing_modules, *left_out))
 
     @property
     def undeclared_reason(self) -> str:

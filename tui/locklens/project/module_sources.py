@@ -86,6 +86,14 @@ def parse_module_source(text: str, dialect: Dialect, *, has_version: bool) -> Mo
     return ModuleSource("remote", _remote_form(text, dialect))
 
 
+def package_of(text: str, dialect: Dialect) -> str:
+    """Return the address of what is fetched for a module, in normal form and without a folder in it; "" for none."""
+    try:
+        return _split_folder(parse_module_source(text, dialect, has_version=False).text)[0]
+    except ModuleSourceError:
+        return ""
+
+
 def is_exact_call(source: ModuleSource, version: str | None) -> bool:
     """True if a call of a module outside of the repository names one state of it.
 

@@ -155,9 +155,7 @@ class ModuleTree:
         if source is None:
             return
         if source.kind != "local" and place.tree is self._root.tree:
-            is_exact = is_exact_call(source, call.version.text)
-            remote = RemoteModule(key, call.source.shown, file, call.line, call.version.shown, is_exact)
-            self.remote.setdefault((file, call.line), remote)
+            self.remote.setdefault((file, call.line), self._remote(source, call, key, file))
         if source.kind == "local":
             self.local.append((key, source.text if call.source.shown == call.source.text else ""))
         found = self._local(place, source) if source.kind == "local" else self._fetched(call, source, key)
@@ -232,6 +230,16 @@ class ModuleTree:
         if folder is None or not self._worktree.has_folder(folder):
             return f"{NOT_INSTALLED}: its local cache directory cannot be read"
         return _Place(self._worktree, folder)
+
+    def _remote(self, source: ModuleSource, call: ModuleCall, key: str, file: str) -> RemoteModule:
+        """Return a call of a module outside of the reviewed tree, with the copy that the list has."""
+        record, folder, tree = self._manifest().get(key), None, self._worktree
+        if record is not None and record.source == source.text and tree is not None:
+            folder = tree.join(self._root.folder, record.folder)
+        return RemoteModule(
+            key, call.source.shown, file, call.line, call.version.shown, is_exact_call(source, call.version.text),
+            fetched=record.version if record is not None and folder else "", folder=folder or "",
+        )  # fmt: skip
 
     def _has_data_outside(self) -> bool:
         worktree = self._worktree

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections import Counter
 from contextlib import suppress
 from functools import cached_property
@@ -17,7 +18,7 @@ from locklens.doctor.catalogue import BY_KIND
 from locklens.doctor.examined import ASSUMED, Examined
 from locklens.doctor.fixed import OF_ENTRIES, OF_RELEASES, OF_REQUIREMENTS
 from locklens.doctor.history import SECONDS, EntryHistory
-from locklens.doctor.messages import MODULE_MISSING, NO_MESSAGE, ReadLog, RecognisedError
+from locklens.doctor.messages import MODULE_MISSING, NO_MESSAGE, OF_VERSIONS, ReadLog, RecognisedError
 from locklens.doctor.model import Incident, Onset, PackagePath
 from locklens.doctor.shell import Shell
 from locklens.doctor.today import Today
@@ -33,7 +34,7 @@ from locklens.project.clifiles import this_platform
 from locklens.project.configuration import constraint_place
 from locklens.project.revision_paths import path_below_top
 from locklens.text import listing
-from locklens.versions import Constraints, Version
+from locklens.versions import Constraints, Operator, Version
 
 if TYPE_CHECKING:
     import threading
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from locklens.operations.doctor.places import Sources
     from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
     from locklens.operations.root_modules import Root
+    from locklens.versions import Term
 
 
 _MOST_READ = 200
@@ -248,6 +250,7 @@ class Examiner:
             was_required=self._was_required(one),
             has_left_range=self._has_left_range(one, past),
             is_constraint_of_here=self._has_constraint(one),
+            brought_both=self._brought_both(one, past),
             is_file_new=is_new and not had_no_file,
             is_later=self.copies.is_later(lock.path),
             removed_by=self._removed_by(one),
@@ -412,18 +415,19 @@ class Examiner:
         words, read = f'module "{one.message.call}"', self._checkout.tree.read
         if not one.message.call or any(words.encode() in (read(each) or b"") for each in one.root.configuration.files):
             return False
-        return self._history.had_words(file, [words], is_new=False)
+        return self._history.had(file, [_pattern(words)])
 
     def _had_source(self, files: Iterable[str], address: ProviderAddress) -> bool:
         """True if a commit of some file has a source address."""
         ends = [f'{start}{address.namespace}/{address.type}"' for start in ('"', f"{address.host}/")]
         pairs = ((file, end) for file in sorted(files) for end in ends)
-        return any(self._history.had_words(file, [end], is_new=False) for file, end in pairs)
+        return any(self._history.had(file, [_pattern(end)]) for file, end in pairs)
 
     def _has_constraint(self, one: DoctorSubject) -> bool:
         """True if the constraint in a message may stand where its root requires the provider, or did in a commit.
 
-        Of commits, the numbers of its versions count: what a file says is not parsed.
+        Of commits, the words of its terms that are not known here count: what a file says is not parsed. Of a file
+        that is not committed, any may be; a fetched module is not edited here.
         """
         if one.error is None or one.address is None or self._checkout.repository is None:
             return True
@@ -436,9 +440,24 @@ class Examiner:
             return True  # what is not known of the rest may stand in a module that cannot be read here
         if self._roots.had_constraint(one.root.path, one.error):
             return True
-        numbers = [str(term.version).removesuffix(".0").removesuffix(".0") for term in wanted]
-        files = {requirement.file for requirement in one.root.configuration.of(one.address)}
-        return any(self._history.had_words(file, numbers) for file in sorted(files))
+        words = [_written(term) for term in wanted - known]
+        files = {each.file for each in one.root.configuration.of(one.address) if ".terraform/" not in each.file}
+        return any(self._history.had(file, words, is_new=True) for file in sorted(files))
+
+    def _brought_both(self, one: DoctorSubject, past: Sequence[PastEntry]) -> str:
+        """Return the commit that changed the version of an error and its constraint in one; "" where none is known to.
+
+        Where it is later than the log, the failing run may have been of an earlier state of it.
+        """
+        error = one.message
+        number = next((number for number, was in enumerate(past) if was.is_of(error.version)), 0)
+        after = past[number - 1] if number else None
+        if error.kind not in OF_VERSIONS or not error.constraint or after is None or not after.commit:
+            return ""
+        if after.date[:SECONDS] >= self._request.logged[:SECONDS]:
+            return ""
+        is_first = self._roots.first_had_constraint(one.root.path, error, after.commit)
+        return after.commit if is_first else ""
 
     def _has_left_range(self, one: DoctorSubject, past: Sequence[PastEntry]) -> bool:
         """True if what moved the entry out of its constraints is known to be later than those that exclude it."""
@@ -486,6 +505,18 @@ class Examiner:
             return replace(onset, entry=str(place)) if onset is not None else None
         except RepositoryError:
             return None  # A clone may have the commits without all files in them.
+
+
+def _pattern(words: str) -> re.Pattern[bytes]:
+    """Return what finds words in a file."""
+    return re.compile(re.escape(words.encode()))
+
+
+def _written(term: Term) -> re.Pattern[bytes]:
+    """Return what finds a term of a constraint in a file, where zeros at the end of its version may be left out."""
+    operator = r"[\"',]\s*=?\s*" if term.operator is Operator.EQUAL else rf"(?<!~){re.escape(term.operator.value)}\s*"
+    number = re.escape(str(term.version).removesuffix(".0").removesuffix(".0"))
+    return re.compile(rf"{operator}v?{number}(?:\.0){{0,2}}(?![\w.])".encode())
 
 
 def _is_of_both_tools(lock: LockFile) -> bool:

@@ -18,6 +18,7 @@ from locklens.project.lock_history import PAST_COMMITS, LockCommits, ancestors, 
 from locklens.text import clauses
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Sequence
 
     from locklens.addresses import ProviderAddress
@@ -223,11 +224,11 @@ class LockHistory:
 
         return self._git is not None and path in self._git.ignored(UncommittedSide.WORK_TREE, [path])
 
-    def had_words(self, path: str, words: Sequence[str], *, is_new: bool = True) -> bool:
+    def had(self, path: str, words: Sequence[re.Pattern[bytes]], *, is_new: bool = False) -> bool:
         """True if a file had all of some words in one of its commits; `is_new` where it was never committed."""
         commits = self._git.touching(path, PAST_COMMITS) if self._git is not None else ()
         states = (self._repository.show(one.commit, path) or b"" for one in commits)
-        return any(all(word.encode() in data for word in words) for data in states) if commits else is_new
+        return any(all(word.search(data) for word in words) for data in states) if commits else is_new
 
     def had_file(self, path: str, data: bytes) -> bool:
         """True if a commit of any branch has a file with these bytes: what is staged alone was never another branch's.

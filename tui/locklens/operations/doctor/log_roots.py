@@ -16,9 +16,11 @@ from locklens.doctor.fixed import OF_HASHES, OF_REQUIREMENTS
 from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING
 from locklens.doctor.redacting import redacted
 from locklens.lockfile.update import migrated
+from locklens.operations.doctor import changed_at
 from locklens.operations.doctor.masked import MASK, unmasked
 from locklens.operations.doctor.root_states import MOST_READ, RootStates
 from locklens.operations.doctor.run_claims import Agreement, LockOfRun, RunClaim, parsed, terms_of
+from locklens.operations.doctor.run_modules import may_have_fetched, outdated
 from locklens.operations.root_modules import lock_path, tool_before
 from locklens.project.configuration import Contributor
 from locklens.project.tree import folder_of
@@ -66,8 +68,33 @@ class LogRoots(RootStates):
         self._claims: dict[tuple[RecognisedError, Dialect], RunClaim | None] = {}
         self._of_claims: dict[tuple[int, str, str, bool], list[str]] = {}
         self._fitting_roots: dict[RecognisedError, list[str]] = {}
+        self.read = read
         entries = (entry for path in checkout.locks for entry in self.lock(path).entries)
         self.read = unmasked(read, entries, self._tool_of)
+
+    def _as_of_run(self, root: Root) -> Root:
+        """Return a root without the modules that a run which may be its own fetched in a later state than lies here.
+
+        Where all that the run tells is so with what lies here, that counts.
+        """
+        read = root.configuration
+        for error in self.read.errors:
+            older = outdated(read, error.modules, self._is_before_log) if error.modules else ()
+            if older and may_have_fetched(read, error.modules) and not self._tells_the_same(root, error):
+                return replace(root, configuration=read.without_modules(older))
+        return root
+
+    def _is_before_log(self, folder: str) -> bool:
+        """True unless a folder was made later than the log."""
+        return changed_at(self._checkout.top / folder) < self._request.logged or not self._request.logged
+
+    def _tells_the_same(self, root: Root, error: RecognisedError) -> bool:
+        """True if a root requires all that an error's run listed, with all constraints that the message has."""
+        names = {*error.reused, *error.searched, *filter(None, (error.provider,))}
+        listed = {parsed(name, self._parse_of(error, root)) for name in names}
+        said, address = error.constraints, self.address(error, root)
+        known = {*root.configuration.constraints(address).terms} if address is not None else set()
+        return listed <= root.configuration.required() and (said is None or {*said.terms} <= known)
 
     def _tool_of(self, error: RecognisedError) -> Dialect | None:
         """Return the tool that was named, else that of an error's run; None for unknown."""
@@ -117,8 +144,31 @@ class LogRoots(RootStates):
         Of several, those whose paths end with the folder that the log names, where there are any.
         """
         found = self._with_provider(error) if error.provider else self._without_provider(error)
+        found = self._having_fetched(found, error)
         endings = (_ending_like(name, found) for name in map(_named_folder, error.folders))
         return next(filter(None, endings), found)
+
+    def first_had_constraint(self, path: str, error: RecognisedError, commit: str) -> bool:
+        """True if a commit is known to have given a root the constraints of the message, so that none before had them.
+
+        That is so in the history of the commit; a merge joins several, of which this says nothing.
+        """
+        after, before = self.at(path, commit), self.at(path, f"{commit}^")
+        if after is None or before is None or self.at(path, f"{commit}^2") is not None:
+            return False
+        has = (self._has_constraint(one, error) or self._may_have_constraint(one, error) for one in (after, before))
+        return before.configuration.has_files and tuple(has) == (True, False)
+
+    def _having_fetched(self, paths: list[str], error: RecognisedError) -> list[str]:
+        """Return those of some roots that call the modules which the run fetched, or did; all where none does."""
+        if not error.modules or not 1 < len(paths) <= MOST_READ:
+            return paths
+
+        def calls(path: str) -> bool:
+            earlier = (one for one in self.earlier(path) if one.configuration.has_files)
+            return any(may_have_fetched(one.configuration, error.modules) for one in (self.root(path), *earlier))
+
+        return [path for path in paths if calls(path)] or paths
 
     def had_constraint(self, path: str, error: RecognisedError) -> bool:
         """True if a root had the constraints of the message in one of the last commits, or at the log."""
@@ -280,7 +330,8 @@ class LogRoots(RootStates):
         """Return the roots that are what the run of an error tells of its own; [] where none is, or it tells nothing.
 
         Of several, those with its constraints come before others, those that are known to require all before those of
-        which not all is known, and those whose lock file had what the run took from it before those that had none then.
+        which not all is known, unless a module that is not read may require the rest, and those whose lock file had
+        what the run took from it before those that had none then.
         A root of the other tool is one only if it is all of this, and stands beside its own tool's that had none.
         """
         told = error.run, error.tool, error.kind if error.kind in OF_LACKING else "", _is_of_entry(error)
@@ -297,6 +348,10 @@ class LogRoots(RootStates):
             others = {path for path in agreed if self._is_of_other_tool(path, error)}
             best = min((how for path, how in agreed.items() if path not in others), default=None)
             found = [path for path, how in agreed.items() if how == best and path not in others]
+            if best is not None and not best.is_guessed:
+                guessed = best._replace(is_guessed=True)
+                may_be = (path for path, how in agreed.items() if how == guessed and path not in others)
+                found += [path for path in may_be if self.root(path).configuration.missing_modules]
             had_lock = [path for path in others if agreed[path].had_lock]
             if had_lock and (best is None or not best.had_lock):
                 is_like = best is not None and not best.has_other_constraints
@@ -464,10 +519,14 @@ class LogRoots(RootStates):
         return paths
 
     def _constrained(self, paths: Sequence[str], error: RecognisedError) -> list[str]:
-        """Return the roots with the constraints of the message: as they are, else before they were edited."""
-        if own := [path for path in paths if self._has_constraint(self.root(path), error)]:
-            return own
-        return [path for path in paths if self.had_constraint(path, error)]
+        """Return the roots with the constraints of the message: as they are, else before they were edited.
+
+        With them come those that may have them, by what is not read of their configuration.
+        """
+        open_to = {path for path in paths if self._may_have_constraint(self.root(path), error)}
+        own = {path for path in paths if self._has_constraint(self.root(path), error)}
+        own = own or {path for path in paths if path not in open_to and self.had_constraint(path, error)}
+        return [path for path in paths if path in own | open_to]
 
     def _has_constraint(self, root: Root, error: RecognisedError) -> bool:
         """True if a root has the constraints that the message names."""
@@ -475,6 +534,13 @@ class LogRoots(RootStates):
         if address is None or wanted is None:
             return False
         return terms_of(wanted) == terms_of(root.configuration.constraints(address))
+
+    def _may_have_constraint(self, root: Root, error: RecognisedError) -> bool:
+        """True if what is read of a root has some of the constraints that the message names, and not all is read."""
+        address, wanted = self.address(error, root), error.constraints
+        if address is None or wanted is None or not root.configuration.unknown_constraints:
+            return False
+        return terms_of(root.configuration.constraints(address)) < terms_of(wanted)
 
     def _requires(self, root: Root, error: RecognisedError, name: str, *, is_other: bool = False) -> bool:
         """True if a root requires a provider, which its lock file may lack, also by the state of another workspace."""

@@ -162,11 +162,11 @@ def notes_of(
         left = (one for one in outcomes if not (one.standing or (one.obstacle and one.has_ended)))
         yield from (changed_words(one.x, one.affected.causes) for one in left)
         of_others = (one.x for one in outcomes if one.x.is_of_other_version and not one.has_ended)
-        yield from (_of_other_version(x) for x in of_others if not x.fitting)
+        yield from (_of_other_version(x) for x in of_others if not (x.fitting or x.history.brought_both))
         yield from (_of_which_root(x, known) for x in known if x.fitting)
         yield from (_of_changed(checkout, one.subject, one.x) for one in outcomes if one.subject.changed)
         yield from (_of_no_root(finder, one.subject.named, one.x) for one in outcomes if not one.x.is_of_root)
-        yield from (_of_other_constraint(x) for x in known if not x.history.is_constraint_of_here)
+        yield from _of_other_constraints([x for x in known if not x.history.is_constraint_of_here])
     yield from (_of_moved(one.subject.named, one.x) for one in outcomes if one.subject.named and one.x.is_of_root)
     yield from (_of_besides(checkout, one.subject) for one in outcomes if one.subject.besides)
     yield from (_of_old_entry(finder, one.x) for one in outcomes if one.over and not one.x.fitting)
@@ -245,14 +245,19 @@ def _of_no_root(finder: SubjectFinder, named: str, x: Examined) -> str:
     return f"no root here {fits}: diagnose it in the repository of the failing run, at its commit or branch"
 
 
-def _of_other_constraint(x: Examined) -> str:
-    """Return a note on a log whose constraint is neither here nor in what was read of the history."""
-    assert x.error is not None
-    return (
-        f"the log has the constraint {x.error.constraint} on {x.name}, "
-        f"which neither {x.own_root} nor its last commits have: "
-        "check out the commit of the failing run, or name its root with -- ROOT"
-    )
+def _of_other_constraints(known: Sequence[Examined]) -> Iterator[str]:
+    """Yield a note on each constraint of a log that is neither here nor in what was read of the history."""
+    for constraint, name in dict.fromkeys((x.message.constraint, x.name) for x in known):
+        own = [x for x in known if (x.message.constraint, x.name) == (constraint, name)]
+        roots = list(dict.fromkeys(x.own_root for x in own))
+        lacking = f"which neither {roots[0]} nor its last commits have"
+        if len(roots) > 1:
+            lacking = f"which none of {listing(roots, 8)} has, nor their last commits"
+        ways = "check out the commit of the failing run, or name its root with -- ROOT"
+        if own[0].message.modules:
+            get = f"{own[0].tool.command} get -update"
+            ways = f"a module that the run fetched may have it, as {get} fetches it now; else {ways}"
+        yield f"the log has the constraint {constraint} on {name}, {lacking}: {ways}"
 
 
 def _of_other_version(x: Examined) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.doctor.history import SECONDS
+from locklens.errors import RepositoryError
 from locklens.lockfile.parse import parse
 from locklens.operations.doctor import changed_at
 from locklens.operations.doctor.history import LockHistory
@@ -75,13 +76,17 @@ class RootStates:
         """
         key = path, tool or self._tool
         if key not in self._roots:
-            root = self._reader(key[1]).read_folder(self._checkout.tree, path)
+            root = self._as_of_run(self._reader(key[1]).read_folder(self._checkout.tree, path))
             repository = self._checkout.repository
             if root.lock.conflict is not None and repository is not None:
                 root = replace(root, lock=with_sides_of_git(root.lock, repository, root.tool))
             self._roots[key] = root
             self._roots.setdefault((path, root.tool), root)
         return self._roots[key]
+
+    def _as_of_run(self, root: Root) -> Root:
+        """Return a root as it is known for the runs of a log, which may have fetched other modules than lie here."""
+        return root
 
     def _reader(self, tool: Dialect | None) -> RootReader:
         """Return what reads roots as a tool does."""
@@ -149,6 +154,15 @@ class RootStates:
             folders = {path, *map(folder_of, (*read.files, *read.value_files))}
             before = revision.listings(folders) if revision is not None and not read.has_faults else None
             yield root
+
+    def at(self, path: str, revision: str) -> Root | None:
+        """Return a root as a revision has it; None without a repository, or where the clone lacks the revision."""
+        repository = self._checkout.repository
+        if repository is None:
+            return None
+        with suppress(RepositoryError):
+            return self._reader(self._tool).read_folder(RevisionTree(repository, repository.resolve(revision)), path)
+        return None
 
     def locks_of(self, path: str) -> Iterator[LockFile]:
         """Yield the lock file of a root, then those that it had at the log, where it was changed or deleted since."""
