@@ -776,6 +776,25 @@ def test_an_edited_module_concerns_all_who_call_it(top: Path) -> None:
     assert (top / "m/main.tf").read_text() == requires(demo="~> 1.4")
 
 
+def test_uncommitted_changes_of_roots_that_call_an_edited_module_are_not_of_the_plan(top: Path) -> None:
+    (top / "m").mkdir()
+    (top / "m" / "versions.tf").write_text(requires(demo="~> 1.4"))
+    for root in ("a", "b"):
+        (top / root / "main.tf").write_text('module "m" {\n  source = "../m"\n}\n')
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "modules")
+    old = (top / "m" / "versions.tf").read_bytes()
+    edit = PlannedFile("m/versions.tf", old, old.replace(b"1.4", b"1.5"))
+    before = plan_reviewed(Plan(FileChanges(top, (edit,), (), "x")), request(top, None)).review
+    lock = top / "b" / LOCK
+    lock.write_bytes(lock.read_bytes().replace(b'"1.4.1"', b'"1.4.0"').replace(b'"3.9.1"', b'"3.8.0"'))
+    after = plan_reviewed(Plan(FileChanges(top, (edit,), (), "x")), request(top, None)).review
+    added = [[one.rule for one in found.findings if one.accepted is None] for found in (before, after)]
+    assert added == [["LK005", "LK005"]] * 2
+    assert not any(change.kind is not ChangeKind.UNCHANGED for change in after.changes)
+    assert after.verdict == before.verdict
+
+
 def test_the_last_commits_policy_counts(top: Path) -> None:
     (top / "locklens.toml").write_text('[platforms]\nlinux_amd64 = "CI"\n')
     git(top, "add", ".")

@@ -168,15 +168,18 @@ def _comparison(plan: Plan) -> Comparison:
     if proposal.target.is_index and repository is not None:
         # The next commit has the index's configuration, whatever the work tree has.
         under = IndexTree(repository)
-    base, head = OverlayTree(before, committed or under), OverlayTree(after, under)
     written = {file.path: file for file in planned_lock_files(plan)}
     locks = set(written)
     if repository is not None:
         locks.update(lock_paths(repository, under))
+    head = OverlayTree(after, under)
     touched = [file.path for file in proposal.files if file.path not in written]
     configured = (
         with_changed_configuration(LocalCalls(head), touched, {folder_of(path) for path in locks}) if touched else set()
     )
+    # What others changed in the lock files of these roots is not of the plan.
+    before |= {path: under.read(path) for path in locks - set(written) if folder_of(path) in configured}
+    base = OverlayTree(before, committed or under)
     pairs = []
     for path in sorted(locks):
         folder = folder_of(path)
