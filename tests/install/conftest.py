@@ -24,6 +24,7 @@ from locklens.operations.write.diagnostics import Readonly
 from locklens.operations.write.init import Init
 from locklens.operations.write.lock import Lock
 from locklens.operations.write.registry_source import RegistrySource
+from locklens.policy import Policy
 from locklens.releases import NetworkSettings
 from locklens.storage.cache import Cache
 
@@ -90,6 +91,7 @@ class Place:
         providers: tuple[str, ...] = (),
         accept_republished: bool = False,
         tool: Dialect = TERRAFORM,
+        cooldown: int | None = None,
     ) -> RootResult:
         self.events.clear()
         intent = Lock(
@@ -97,6 +99,7 @@ class Place:
             tuple(map(Platform.parse, platforms)),
             providers,
             accepts_republished=accept_republished,
+            policy=Policy(cooldown=cooldown),
         )
         with Cache(self.cache) as cache:
             settings = NetworkSettings(self.environ, cache)

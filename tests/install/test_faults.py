@@ -305,6 +305,30 @@ def test_the_newest_version_that_has_a_package_for_each_platform_is_named(
             assert ", or upgrade it to 1.0.0: " in failed.hint
 
 
+def test_no_version_that_the_policy_holds_back_is_named_for_its_platforms(tmp_path: Path) -> None:
+    both = "linux_amd64", "windows_amd64"
+    listed = [
+        SampleListing("1.0.0", both[:1], days=90),
+        SampleListing("1.0.1", both, days=40),
+        SampleListing("1.1.0", both, days=3),
+    ]
+    address = "registry.terraform.io/acme/demo"
+    with DemoRegistry({address: listed}, tells_packages=False) as registry:
+        place = Place(tmp_path, registry)
+        place.require((address, "1.0.0"))
+        assert not place.lock(*both[:1]).has_failed
+        place.require((address, "~> 1.0"))
+        hints = [
+            place.lock(*both, cooldown=days).diagnostics[0].hint.removeprefix("leave the platform out")
+            for days in (None, 7, 60)
+        ]
+    assert hints == [
+        ", or upgrade it to 1.1.0: that has a package for each platform",
+        ", or upgrade it to 1.0.1: that has a package for each platform",
+        ": the policy holds each version in range back that is listed for each platform: 1.1.0: cooldown 60 d (3 d old)",
+    ]
+
+
 def test_a_misspelt_platform_is_asked_about(place: Place) -> None:
     (failed, *_) = place.lock("linux_amd46").diagnostics
     assert "is not available for linux_amd46" in failed.detail

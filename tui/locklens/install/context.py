@@ -15,6 +15,7 @@ from locklens.dialect import OPENTOFU
 from locklens.errors import LockLensError, ProviderNotFoundError, TrustError
 from locklens.hashes import is_known_scheme
 from locklens.install import PluginCache
+from locklens.policy import Policy
 from locklens.project.configuration import is_source_implied, source_places
 from locklens.text import listing, shell_word
 
@@ -93,6 +94,7 @@ class LockRequest(Struct, frozen=True):
         requirements: Those of the configuration, whose combined constraints the entry gets.
         accepts_republished: True if a locked package may be missing from the signed release.
         adds_reported: False to leave out what a registry reports of platforms that are not requested.
+        policy: No version that it holds back is proposed in place of this one.
     """
 
     address: ProviderAddress
@@ -102,6 +104,7 @@ class LockRequest(Struct, frozen=True):
     prior: LockEntry | None = None
     accepts_republished: bool = False
     adds_reported: bool = True
+    policy: Policy = Policy()
 
 
 class Settled(Struct, frozen=True):

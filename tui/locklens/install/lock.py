@@ -7,6 +7,7 @@ alone identifies the others. Neither is one whose `h1` a believed registry repor
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -25,13 +26,13 @@ from locklens.install.context import (
 from locklens.lockfile.update import tracking, with_locked_hashes
 from locklens.project.configuration import constraint_place
 from locklens.selection import Selection, Unselectable
-from locklens.selection.choosing import before_asking, combined, select
+from locklens.selection.choosing import before_asking, combined, permitted, policy_holds, select
 from locklens.text import listing
 from locklens.trust.continuity import Origin
 from locklens.versions import Version, neighbour
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.hashes import HashedPackage
@@ -166,12 +167,29 @@ class Locker:
         except LockLensError:
             return ()
 
+    def _ages(self, request: LockRequest) -> Mapping[Version, int]:
+        """Return the days since each release, as far as they are known, if the policy has a cooldown."""
+        if request.policy.cooldown is None:
+            return {}
+        try:
+            return self._context.source(request.address).release_dates(request.address).ages(datetime.now(UTC))
+        except LockLensError:
+            return {}
+
     def _way_to_all_platforms(self, request: LockRequest) -> str:
-        """Return the newest version in range that has a package for each platform, in a clause; "" if none is known."""
+        """Return the newest version in range that has a package for each platform, in a clause; "" if none is known.
+
+        It is one that the policy does not hold back, as `upgrade` selects it.
+        """
         listed = [release for release in self._listed(request) if {*request.platforms} <= {*release.platforms}]
-        selection = select(request.requirements, listed, None, upgrade=True)
+        held = policy_holds(request.policy, request.address, listed, self._ages(request))
+        selection = select(request.requirements, permitted(listed, held, None), None, upgrade=True)
         if isinstance(selection, Unselectable):
-            return ": no version in range is listed for each platform" if listed or self._listed(request) else ""
+            newest = select(request.requirements, listed, None, upgrade=True)
+            if isinstance(newest, Selection):
+                held_words = f"{newest.version}: {held[newest.version][0]}"
+                return f": the policy holds each version in range back that is listed for each platform: {held_words}"
+            return ": no version in range is listed for each platform" if self._listed(request) else ""
         version, is_locked = selection.version, request.prior is not None and request.prior.version == request.version
         places = listing(list(dict.fromkeys(str(constraint_place(one)) for one in request.requirements)), 2)
         way = f"upgrade it to {version}" if is_locked or not places else f"require {version} at {places}"

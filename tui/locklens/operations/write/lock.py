@@ -66,7 +66,7 @@ class Lock(RegistryOperation, frozen=True):
         allows_missing: True if modules may be missing, whose requirements are then ignored.
         adds_reported: False to leave out hashes that a registry reports for platforms that are not locked. It may
             start to report them at any time, and that must not fail a check of the lock file.
-        policy: Newly locked versions that it is against are a warning.
+        policy: Newly locked versions that it is against are a warning; no hint names one that it holds back.
     """
 
     where: Scope
@@ -177,6 +177,7 @@ class _Locking:
             requirement.prior,
             accepts_republished=self._operation.accepts_republished,
             adds_reported=self._operation.adds_reported,
+            policy=self._operation.policy,
         )
 
     def _settle(self, work: _Work, path: str, draft: PlanBuilder) -> RootResult:

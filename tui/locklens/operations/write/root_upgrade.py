@@ -209,7 +209,8 @@ class RootUpgrade:
             platforms = options.platforms or self._available(address, version, usual)
             self._unknown[address] = known.unknown
             prior = self._locked.get(address)
-            self.requests.append(LockRequest(address, version, platforms, self._root.requirements(address), prior))
+            requirements, policy = self._root.requirements(address), self._request.policy
+            self.requests.append(LockRequest(address, version, platforms, requirements, prior, policy=policy))
 
     def _available(
         self, address: ProviderAddress, version: Version, platforms: tuple[Platform, ...]
