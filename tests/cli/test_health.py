@@ -22,6 +22,7 @@ from locklens.demo import lock_file
 from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Faults
 from locklens.demo.incidents import make_repository
+from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES
 from locklens.executables import GoModule
@@ -677,6 +678,32 @@ def test_no_command_ends_findings_where_no_version_satisfies_the_constraints(run
     assert (checks["not-locked"]["left_out"], checks["not-locked"]["command"]) == ([f"conflict: {aws}: {words}"], None)
     # No registry was asked: it may list such a version.
     assert checks["not-satisfied"]["command"] == f"locklens upgrade {aws} -- never"
+
+
+def test_a_provider_without_release_dates_is_named_with_what_settles_its_age(
+    capsys: pytest.CaptureFixture[str], top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = "registry.terraform.io/corp/tool"
+    listed = [SampleListing("2.0.0"), SampleListing("2.1.0"), SampleListing("3.0.0", days=9)]
+    for root, constraint in (("a", "~> 2.0"), ("b", "~> 2.0.0"), ("c", ">= 2.0")):
+        lay(top / root, ("corp/tool", "2.0.0", constraint))
+    with DemoRegistry({tool: listed}) as registry:
+        lead_to(monkeypatch, registry, tmp_path)
+        run = runner(capsys, "health", "--no-cache")
+        behind = next(one for one in document(run)["checks"] if one["id"] == "behind")
+        text = run()[1]
+        (top / "locklens.toml").write_text('[severity]\nLK038 = "off"\n')
+        git(top, "add", ".")
+        git(top, "commit", "-qm", "policy")
+        off = next(one for one in document(run)["checks"] if one["id"] == "behind")
+    way = 'ends it, or [severity] LK038 = "off" in locklens.toml'
+    left_out = [
+        f"a: {tool}: no release date of 2.0.0 and 2.1.0 is known: an upgrade to 2.1.0 {way}",
+        f"c: {tool}: no release date of 2.0.0 is known: an upgrade to 3.0.0 {way}",
+    ]
+    assert (behind["unknown"], behind["reason"], behind["left_out"]) == (2, "release date unknown", left_out)
+    assert all(f"  left out: {one}\n" in text for one in left_out)
+    assert (off["unknown"], off["left_out"]) == (0, [])
 
 
 def test_no_upgrade_is_offered_that_the_policy_holds_back(run: Run, top: Path) -> None:

@@ -20,7 +20,10 @@ from operations.test_stage import OLD
 from ui.conftest import Driver, until
 
 from locklens.addresses import ProviderAddress
+from locklens.demo import lock_file
+from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Faults
+from locklens.demo.published import SampleListing
 from locklens.demo.registry import DemoRegistry
 from locklens.demo.serving import SAMPLE_RULES, environment, write_cli_configuration
 from locklens.operations.compare import open_git
@@ -307,6 +310,21 @@ async def test_a_row_without_roots_has_nothing_to_act_on(opening: Opening, netwo
         await on.go_to("lock file missing or ignored")
         await on.press("space", "U")
         assert "upgrade: no provider on this row" in on.text
+
+
+async def test_the_next_finding_is_an_unknown_check_where_there_is_none(opening: Opening, tmp_path: Path) -> None:
+    tool = "registry.terraform.io/corp/tool"
+    files = {f"a/{LOCK_FILE}": lock_file(sample_entry("corp/tool", "2.0.0", "~> 2.0"))}
+    files["a/main.tf"] = requires(("corp/tool", "~> 2.0")).encode()
+    top = repository(tmp_path / "top", files)
+    with DemoRegistry({tool: [SampleListing("2.0.0"), SampleListing("2.1.0")]}) as registry, Cache.in_memory() as cache:
+        environ = {**os.environ, **environment(write_cli_configuration(registry, tmp_path))}
+        async with opening(top=top, network=NetworkSettings(environ, cache)) as on:
+            await on.press("n")
+            assert on.health.left.current is not None
+            assert on.health.left.current.title == "180 days behind newest in range"
+            assert "unknown in 1 root: release date unknown" in on.said
+            assert f"a: {tool}: no release date of 2.0.0 and 2.1.0 is known: an upgrade to 2.1.0 ends it" in on.said
 
 
 async def test_the_form_for_roots_without_a_lock_file_counts_no_entries(

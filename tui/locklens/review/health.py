@@ -191,6 +191,7 @@ class RootReach(Struct, frozen=True):
         unrequired: Why any other provider is not upgraded or locked, a clause.
         unselectable: Why no version of a required provider can be selected, or locked for the required platforms, a
             clause.
+        undated: Why it is unknown how far behind a provider is, a clause.
     """
 
     unread: str = ""
@@ -201,6 +202,7 @@ class RootReach(Struct, frozen=True):
     unrequired: str = ""
     of_init: frozenset[ProviderAddress] = frozenset()
     unselectable: Mapping[ProviderAddress, str] = {}
+    undated: Mapping[ProviderAddress, str] = {}
 
 
 class Health(Struct, frozen=True):

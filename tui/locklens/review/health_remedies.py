@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU
 from locklens.machine import CLASHES_NEED, command_on, git_words, merging_words
-from locklens.review.health import WITHOUT_PACKAGE, RootReach, is_undecided
+from locklens.review.health import WITHOUT_PACKAGE, Need, RootReach, is_undecided
 from locklens.review.model import CONTRADICTED
 from locklens.review.rules.catalogue import RULES, wording_of
 from locklens.text import listing, shell_words
@@ -107,6 +107,14 @@ def remedy(check: Check, health: Health, roots: Collection[str] | None = None) -
         return _locking(found, health)
     if check.command == "upgrade":
         upgrading = _upgrading(found, health)
+        if check.needs is Need.DATES and not check.objection(health.review.policy):
+            undated = (
+                LeftOut(path, address, reason)
+                for path, reach in health.reach.items()
+                if roots is None or path in roots
+                for address, reason in reach.undated.items()
+            )
+            upgrading = replace(upgrading, left_out=(*upgrading.left_out, *undated))
         if health.is_git or not check.options:
             return upgrading
         # Outside of a repository, --safe takes one root.

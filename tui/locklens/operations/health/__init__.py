@@ -174,7 +174,7 @@ class _Scan(Struct):
         """Return the health by the files and the answers, None before there are any."""
         effective, roots = self.effective, self.roots
         found = judge_entries(self.groups, roots, effective.policy)
-        unknown_ages = _judge_ages(roots, found, answers, effective)
+        unknown_ages, undated = _judge_ages(roots, found, answers, effective)
         judged = tuple(
             replace(root.review, findings=in_order([*root.review.findings, *own]))
             for root, own in zip(roots, found, strict=True)
@@ -201,7 +201,10 @@ class _Scan(Struct):
             results(judged, self.unknown(self.lacking(unknown_ages))),
             spread_of(judged),
             signers_of(self.groups, roots),
-            {root.review.path: _reach_by(root, answers, effective.policy) for root in roots},
+            {
+                root.review.path: replace(_reach_by(root, answers, effective.policy), undated=undated.get(number, {}))
+                for number, root in enumerate(roots)
+            },
             locked_hashes(self.groups),
             self.is_git,
         )
@@ -303,18 +306,22 @@ def _hosts(request: HealthRequest, effective: EffectivePolicy) -> frozenset[str]
 
 def _judge_ages(
     roots: Sequence[ReadRoot], found: list[list[Finding]], answers: HealthAnswers | None, effective: EffectivePolicy
-) -> dict[str, set[int]]:
-    """Add the findings about ages, and return why some are unknown, each reason with the indices of the roots."""
+) -> tuple[dict[str, set[int]], dict[int, dict[ProviderAddress, str]]]:
+    """Add the findings about ages, and return why some are unknown, each reason with the indices of the roots.
+
+    The second part has by such an index the providers without a release date.
+    """
     if answers is None:
-        return {REGISTRY_NOT_ASKED: {number for number, root in enumerate(roots) if root.review.new.entries}}
+        return {REGISTRY_NOT_ASKED: {number for number, root in enumerate(roots) if root.review.new.entries}}, {}
     distances = Distances(answers.available, effective.policy)
     unknown: dict[str, set[int]] = {}
+    undated: dict[int, dict[ProviderAddress, str]] = {}
     for number, root in enumerate(roots):
-        findings, reasons = distances.findings(root)
+        findings, reasons, undated[number] = distances.findings(root)
         found[number] += findings
         for reason in sorted(reasons):
             unknown.setdefault(reason, set()).add(number)
-    return unknown
+    return unknown, undated
 
 
 def _reach_by(root: ReadRoot, answers: HealthAnswers | None, policy: Policy) -> RootReach:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from locklens.hashes import packages_of
 from locklens.lockfile import LockEntry, LockFile
 from locklens.operations.review.answers import host_states
+from locklens.policy import POLICY_FILE
 from locklens.releases import Fact, FactRequest, Listing, ListingId, NetworkSettings
 from locklens.releases.session import ReleaseLookup, ReleaseSession
 from locklens.review import HashCount, HashFact
@@ -310,18 +311,37 @@ def _without_package(listing: Listing, version: Version, required: Iterable[Plat
 REGISTRY_NOT_ASKED = "registry not asked"
 
 
+UNDATED = "release date unknown"
+
+
+class _Undated(Struct, frozen=True):
+    """The newest release in range of a provider, where its date or that of the locked one is not known."""
+
+    newest: Version
+    versions: tuple[Version, ...]
+
+    def __str__(self) -> str:
+        undated = " and ".join(map(str, self.versions))
+        ways = f'an upgrade to {self.newest} ends it, or [severity] LK038 = "off" in {POLICY_FILE}'
+        return f"no release date of {undated} is known: {ways}"
+
+
 class Distances:
     """How far locked releases are behind, computed once for each provider, version and constraints."""
 
     def __init__(self, available: Available, policy: Policy) -> None:
         self._available = available
         self._policy = policy
-        self._known: dict[object, Behind | str] = {}
+        self._known: dict[object, Behind | _Undated | str] = {}
 
-    def findings(self, root: ReadRoot) -> tuple[list[Finding], set[str]]:
-        """Return the findings about the age of a root's releases, and why some are unknown, in clauses."""
+    def findings(self, root: ReadRoot) -> tuple[list[Finding], set[str], dict[ProviderAddress, str]]:
+        """Return the findings about the age of a root's releases, and why some are unknown, in clauses.
+
+        The last are the providers without a date that is needed.
+        """
         found: list[Finding] = []
         unknown: set[str] = set()
+        undated: dict[ProviderAddress, str] = {}
         lock_file, tool = root.review.lock_file, root.review.tool
         for entry in root.review.new.entries:
             constraints = root.reach.constraints.get(entry.address, Constraints())
@@ -330,13 +350,16 @@ class Distances:
                 unknown |= {behind} - {""}
             elif root.unconstrained:
                 unknown.add(UNREAD)  # A constraint that is not read may exclude what is newer.
+            elif isinstance(behind, _Undated):
+                unknown.add(UNDATED)
+                undated[entry.address] = str(behind)
             else:
                 found += entry_findings("LK038", behind_newest(entry, behind), entry, lock_file)
-        return list(heeded(found, self._policy)), unknown
+        return list(heeded(found, self._policy)), unknown, undated
 
     def _behind(
         self, tool: Dialect, address: ProviderAddress, locked: Version, constraints: Constraints
-    ) -> Behind | str:
+    ) -> Behind | _Undated | str:
         """Return the distance; "" for none, or why it is unknown, a clause."""
         key = tool.name, address, str(locked), constraints.terms
         if key not in self._known:
@@ -345,7 +368,7 @@ class Distances:
 
     def _computed(
         self, tool: Dialect, address: ProviderAddress, locked: Version, constraints: Constraints
-    ) -> Behind | str:
+    ) -> Behind | _Undated | str:
         listing, dates = self._available[tool.name, address]
         if listing.trouble is not None:
             return trouble_words(listing.trouble)
@@ -355,6 +378,7 @@ class Distances:
             return ""
         old, new = dates.of(locked), dates.of(newest)
         if old is None or new is None:
-            return "release date unknown"
+            undated = tuple(version for version, date in ((locked, old), (newest, new)) if date is None)
+            return _Undated(newest, undated)
         newer = [one for one in versions if one.compare(locked) > 0 and not one.prerelease and constraints.admits(one)]
         return Behind(newest, (new - old).days, len(newer))

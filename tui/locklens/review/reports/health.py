@@ -37,7 +37,7 @@ def _lines(health: Health, *, lists_roots: bool, fail_on: str | None) -> Iterato
     for result in health.checks:
         yield _row(result, width)
     for result in health.checks:
-        if result.roots:
+        if result.roots or remedy(result.check, health).left_out:
             yield ""
             yield from _details(result, health, lists_roots=lists_roots)
     if unread := unread_roots(health.checks, health):

@@ -63,7 +63,12 @@ HEALTH_KEYS = KeyTable(
         keys.PANE,
         Key("enter", "", "list the roots of a check, or open the detail of a row", "list"),
         Key("h l, left right", "", "fold and unfold a section; h on a row in one goes to it"),
-        Key("n", "finding(1)", "next finding: next section with one", "next finding"),
+        Key(
+            "n",
+            "finding(1)",
+            "next finding: next section with one; without another one, with unknown roots",
+            "next finding",
+        ),
         Key("N", "finding(-1)", "previous finding: previous section with one"),
         keys.BACK,
     ),
@@ -113,6 +118,10 @@ _SIGNS = {
 
 def _is_found_section(row: HealthRow) -> bool:
     return bool(row.found) and not row.depth
+
+
+def _is_unknown_section(row: HealthRow) -> bool:
+    return row.unknown > 0
 
 
 class HealthScreen(MarkingScreen[str]):
@@ -245,9 +254,9 @@ class HealthScreen(MarkingScreen[str]):
     # Moving
 
     def action_finding(self, by: int) -> None:
-        """Go to the next or previous section with a finding, cyclically."""
-        if not self.left.go_to_next(by, _is_found_section):
-            self.refuse_move("no other section shown has a finding")
+        """Go to the next or previous section with a finding, cyclically; without another one, with unknown roots."""
+        if not any(self.left.go_to_next(by, wanted) for wanted in (_is_found_section, _is_unknown_section)):
+            self.refuse_move("no other section shown has a finding or unknown roots")
 
     def action_sort(self) -> None:
         """Sort by the next order."""
