@@ -120,6 +120,43 @@ def test_whole_outputs_in_one_line(how: str, look: str, message: tuple[str, str]
     assert {error.options for error in errors} == {()}, "the message's words are no command that ran"
 
 
+@pytest.mark.parametrize("is_newest_first", [False, True])
+@pytest.mark.parametrize("form", ["cloudwatch", "grafana", "google", "azure", "datadog"])
+def test_documents_that_are_printed_over_several_lines(form: str, *, is_newest_first: bool) -> None:
+    log = ["$ terraform -chdir=live/prod init", "Initializing the backend...", "", *boxed_log(CONFLICT).splitlines()]
+    times = [1_764_565_200_000_000_000 + number for number in range(len(log))]
+    stamps = [f"2026-12-01T05:12:00.{number:09d}Z" for number in range(len(log))]
+    forms: dict[str, list[dict[str, object]]] = {
+        "cloudwatch": [
+            {"timestamp": t, "message": text, "ingestionTime": 1} for t, text in zip(times, log, strict=True)
+        ],
+        "grafana": [
+            {"line": text, "timestamp": str(t), "fields": {"pod": "runner-0"}}
+            for t, text in zip(times, log, strict=True)
+        ],
+        "google": [
+            {"insertId": "a", "textPayload": f'Step #2 - "init": {text}', "timestamp": t}
+            for t, text in zip(stamps, log, strict=True)
+        ],
+        "azure": [{"LogEntry": text, "time": t} for t, text in zip(stamps, log, strict=True)],
+        "datadog": [
+            {"id": "a", "attributes": {"message": text, "tags": ["env:ci"]}, "timestamp": t}
+            for t, text in zip(stamps, log, strict=True)
+        ],
+    }
+    records = forms[form][::-1] if is_newest_first else forms[form]
+    document = {"nextToken": "f/1", "events": records} if form == "cloudwatch" else records
+    (alone,) = read_log("\n".join(log).encode()).errors
+    whole = json.dumps(document, indent=4)
+    texts = [whole, json.dumps(document, indent=2), f"$ print-the-log\n{whole}\n", whole.replace("\n", "\r\n")]
+    for text in (*texts, *(() if is_newest_first else (whole[: whole.rindex("{")],))):
+        (error,) = read_log(text.encode()).errors
+        assert (error.says, error.folders) == (alone.says, ("live/prod",)), text[:200]
+    (error,) = read_log(whole.encode()).errors
+    record = "\n".join(whole.splitlines()[error.line - 1 :]).partition("}")[0]
+    assert is_newest_first or "Error: " in record or "\\u2577" in record
+
+
 def test_commands_in_an_error_are_its_advice_and_not_those_that_ran() -> None:
     init, upgrade = "terraform init -input=false", "terraform init -upgrade -input=false"
 

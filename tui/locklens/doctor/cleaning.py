@@ -16,6 +16,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from locklens.doctor.catalogue import SUMMARIES, WORDS, squeezed
+from locklens.doctor.json_records import json_records
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -166,15 +167,15 @@ def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
     With `is_guessed`, what many lines begin with is taken for a prefix, too, where no mark of the tool follows it;
     there are no lines where there is no such prefix.
     """
-    lines = text.split("\n")
-    first = max(0, len(lines) - MOST_LINES)
-    numbers, whole_lines = _unbroken(lines[first:])
+    numbered = _lines(text)[-MOST_LINES:]
+    at, whole_lines = _unbroken([line for _, line in numbered])
+    numbers = [numbered[one - 1][0] for one in at]
     guessed = _guessed_shapes(whole_lines) if is_guessed else []
     if is_guessed and not guessed:
         return []
     fields = _fields(whole_lines)
     unpacked = [
-        (first + number, piece, piece.strip() != whole.strip()[:_LONGEST_PACKED])
+        (number, piece, piece.strip() != whole.strip()[:_LONGEST_PACKED])
         for number, whole, line in zip(numbers, whole_lines, _unquoted(whole_lines), strict=True)
         for piece in ((line,) if '"' not in line and "\\" not in line else _unpacked(line, fields))
     ][-MOST_LINES:]
@@ -191,6 +192,12 @@ def clean_lines(text: str, *, is_guessed: bool = False) -> list[LogLine]:
         unit = _unit(head + prefix) if is_prefixed else unit
         cleaned.append(_cleaned(rest, number, unit, is_relayed=is_prefixed or is_packed))
     return cleaned
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Return the lines of a log with their numbers, from 1; of a JSON document with the tool's text, its records."""
+    records = json_records(text) if "[\n" in text or "[\r\n" in text else []
+    return records if any(_has_anchor(record) for _, record in records) else [*enumerate(text.split("\n"), start=1)]
 
 
 def _unbroken(lines: Sequence[str]) -> tuple[Sequence[int], Sequence[str]]:
