@@ -528,7 +528,7 @@ def test_steps_start_where_an_unlisted_version_would_be_listed() -> None:
     assert all(of.moved(both, -1).target(one) != of.target(one) for one in both), "no root keeps the others from older"
 
 
-def test_no_target_stands_above_the_newest_of_several_locked_versions() -> None:
+def test_no_target_stands_above_the_middle_of_several_locked_versions() -> None:
     listed = "1.0.0:400 1.1.0:300 1.2.0:200 2.0.0:100 3.0.0:50"
     both = [offer(listed, f"= {locked}", locked=locked, root=root) for root, locked in (("a", "1.1.0"), ("b", "1.2.0"))]
     of = selection_of(*both)
@@ -539,12 +539,31 @@ def test_no_target_stands_above_the_newest_of_several_locked_versions() -> None:
 
     assert targets(of) == ["-", "-"]
     seen = []
-    for by in (1, 1, 1, -1, -1, -1, -1, -1, -1, 1, 1, 1, 1):
+    for by in (1, 1, 1, 1, -1, -1, -1, -1, -1, -1, 1, 1, 1):
         of = of.moved(both, by)
         seen.append(targets(of))
-    assert seen[:5] == [["2.0.0"] * 2, ["3.0.0"] * 2, ["3.0.0"] * 2, ["2.0.0"] * 2, ["-", "-"]]
-    assert seen[5:9] == [["1.2.0", "-"], ["-", "1.1.0"], ["1.0.0"] * 2, ["1.0.0"] * 2]
-    assert seen[9:] == [["-", "1.1.0"], ["1.2.0", "-"], ["2.0.0"] * 2, ["3.0.0"] * 2]
+    assert seen[:4] == [["1.2.0", "-"], ["2.0.0"] * 2, ["3.0.0"] * 2, ["3.0.0"] * 2]
+    assert seen[4:7] == [["2.0.0"] * 2, ["1.2.0", "-"], ["-", "-"]]
+    assert seen[7:10] == [["-", "1.1.0"], ["1.0.0"] * 2, ["1.0.0"] * 2]
+    assert seen[10:] == [["-", "1.1.0"], ["1.2.0", "-"], ["2.0.0"] * 2]
+
+
+def test_older_is_no_upgrade_in_most_of_the_roots_that_lock_several_versions() -> None:
+    """The steps started at the newest locked version: older was an upgrade of most, and newer skipped versions."""
+    listed = "1.0.0:400 1.1.0:300 1.2.0:200 1.3.0:100"
+    for locked, older, newer, text in (
+        ("1.1.0 1.1.0 1.1.0 1.3.0", "- - - 1.1.0", "1.2.0 1.2.0 1.2.0 -", "1.1.0 +1"),
+        ("1.0.0 1.2.0 1.2.0 1.2.0", "1.2.0 - - -", "1.3.0 1.3.0 1.3.0 1.3.0", "1.2.0 +1"),
+        ("1.0.0 1.1.0 1.2.0 1.3.0", "1.1.0 - - -", "1.2.0 1.2.0 - -", "1.1.0 +3"),
+    ):
+        some = [
+            offer(listed, f"= {one}", locked=one, root=root) for root, one in zip("abcd", locked.split(), strict=True)
+        ]
+        of = selection_of(*some)
+        assert rows(of)[1].locked == text
+        for by, seen in ((-1, older), (1, newer)):
+            targets = [of.moved(some, by).target(one) for one in some]
+            assert " ".join(str(one.version) if one else "-" for one in targets) == seen
 
 
 def test_a_step_on_a_folded_row_starts_at_the_target_that_it_shows() -> None:
@@ -641,6 +660,15 @@ def test_a_locked_version_that_is_not_allowed_is_named_with_one_that_is() -> Non
         row = rows(of)[1]
         assert (row.note.text, row.is_warned) == (words, True)
         assert words in " ".join(str(report.as_text(of)).split())
+
+
+def test_a_row_of_several_roots_says_that_its_target_is_not_allowed() -> None:
+    policy = parse_policy(b'allow = ["registry.terraform.io/acme/x != 1.2.0"]', "locklens.toml")
+    listed, locked = "1.1.0:60 1.2.0:40", ("1.1.0", "1.1.0", "1.2.0")
+    some = [offer(listed, "~> 1.1", locked=one, root=root) for root, one in zip("abc", locked, strict=True)]
+    of = UpgradeSelection(terms=UpgradePolicy(policy)).with_offers(CandidateTable(tuple(some)))
+    (row,) = [row for row in rows(of.moved(some, 1)) if len(row.offers) == 3 and row.is_of_provider]
+    assert (row.target.text, row.note.text) == ("1.2.0", "not allowed in 2 of 3 roots, no target in 1")
 
 
 def test_a_locked_version_of_a_key_that_is_not_pinned_is_looked_up_and_named() -> None:

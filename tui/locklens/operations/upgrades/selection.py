@@ -340,6 +340,8 @@ class UpgradeSelection(Struct, frozen=True):
         those that are locked above the version are left at theirs. Up to the newest recommended version, a root whose
         constraints exclude it is left at its own recommended one, if that is not above it, or without a target; a
         further step where nothing is newer takes such roots along.
+
+        Of several locked versions, no target at all stands right above the one that the steps start from.
         """
         asked = [offer for offer in offers if offer.choices]
         steps = set(sorted_versions(asked))
@@ -353,13 +355,14 @@ class UpgradeSelection(Struct, frozen=True):
             return self
         begun: frozenset[CandidateKey] = frozenset()
         if by < 0 and reached is not None:
-            began = self._began_with_none(asked, reached)
-            # Of several locked versions, no target at all stands between the newest one and the next.
-            newest = max(filter(None, locked), key=_order, default=None) if len(locked) > 1 else None
-            is_above = newest is not None and _order(target) <= _order(newest) < _order(reached)
-            if target == reached or (is_above and len(began) == len(asked)):
-                begun = began & self.stepped.keys()
-            elif newest == reached in steps and not any(map(self._has_target, asked)):
+            start = _start_of(asked) if len(locked) > 1 else None
+            if start is not None and _order(target) <= _order(start) < _order(reached):
+                begun = self._without_suggestion(asked)
+                begun = begun & self.stepped.keys() if len(begun) == len(asked) else frozenset()
+            elif target == reached:
+                lower = [one for one in asked if one.locked is None or _order(one.locked) < _order(reached)]
+                begun = self._without_suggestion(lower) & self.stepped.keys()
+            elif start == reached in steps and not any(map(self._has_target, asked)):
                 target = reached
         if begun:
             # Below the oldest version is no version, where that is what the steps began with.
@@ -396,14 +399,9 @@ class UpgradeSelection(Struct, frozen=True):
         is_within = any(_order(target) <= _order(version) for version in suggested)
         return not is_within or not any(choice.is_in_range for one in asked if (choice := one.choice(target)))
 
-    def _began_with_none(self, offers: Iterable[UpgradeCandidates], reached: Version) -> frozenset[CandidateKey]:
-        """The keys of those without a target of their own that are not locked, or locked below the version reached."""
-        return frozenset(
-            offer.key
-            for offer in offers
-            if self.recommendation(offer).suggested is None
-            and (offer.locked is None or _order(offer.locked) < _order(reached))
-        )
+    def _without_suggestion(self, offers: Iterable[UpgradeCandidates]) -> frozenset[CandidateKey]:
+        """The keys of those without a recommended version."""
+        return frozenset(offer.key for offer in offers if self.recommendation(offer).suggested is None)
 
     def _has_target(self, offer: UpgradeCandidates) -> bool:
         """True if a version is recommended or was stepped to, be it the locked one."""
@@ -412,18 +410,30 @@ class UpgradeSelection(Struct, frozen=True):
     def reached(self, offers: Collection[UpgradeCandidates]) -> Version | None:
         """The version of which the others are newer or older: the newest target, or else the version stepped to.
 
-        Without either it is the newest locked one, listed or not.
+        Without either it is the locked one that `_start_of` says, listed or not.
         """
         targets = {choice.version for offer in offers if (choice := self.target(offer)) is not None}
         stepped = {self.stepped[offer.key] for offer in offers if offer.key in self.stepped}
-        locked = {offer.locked for offer in offers if offer.locked is not None}
-        return max(targets or stepped or locked, key=_order, default=None)
+        return max(targets or stepped, key=_order, default=None) or _start_of(offers)
+
+    def start_words(self, offers: Iterable[UpgradeCandidates]) -> str:
+        """The version that steps start from, and how many others are locked; "" with a target, or without others."""
+        asked = [offer for offer in offers if offer.choices]
+        start = _start_of(asked)
+        others = {offer.locked for offer in asked} - {start, None}
+        return f"{start} +{len(others)}" if others and not any(map(self._has_target, asked)) else ""
 
 
 def _compared(offer: UpgradeCandidates, choice: CandidateVersion | None) -> tuple[ReleaseId, ...]:
     """The releases whose signers are compared: that of a version, and that of the entry that it would replace."""
     release = release_id(offer, choice.version) if choice is not None else None
     return tuple(one for one in (release, offer.prior_release) if one is not None)
+
+
+def _start_of(offers: Iterable[UpgradeCandidates]) -> Version | None:
+    """The locked version in the middle of those of all roots, the older of two: few roots are below, few above it."""
+    locked = sorted((offer.locked for offer in offers if offer.locked is not None), key=_order)
+    return locked[(len(locked) - 1) // 2] if locked else None
 
 
 def _order(version: Version) -> tuple[object, ...]:

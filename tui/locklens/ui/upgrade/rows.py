@@ -330,7 +330,8 @@ def _group(
     target = _common([row.target for row in rows if row.mark != " - "] or [rows[0].target])
     note = _common([row.note for row in rows])
     downgrades = sum(row.bump == _DOWN for row in rows)
-    if note is None or not note.text or _is_partial(offers, selection) or 0 < downgrades < len(rows):
+    selected = sum(map(selection.is_selected, offers))
+    if note is None or not note.text or 0 < selected < len(rows) or 0 < downgrades < len(rows):
         note = _roots_note(offers, selection)
     return UpgradeRow(
         RowKind.GROUP,
@@ -338,7 +339,7 @@ def _group(
         rows[0].title,
         offers=offers,
         mark=_group_mark(offers, targets, selection),
-        locked=_common_text(row.locked for row in rows),
+        locked=selection.start_words(offers) or _common_text(row.locked for row in rows),
         target=target or _differing_target([choice for choice in targets if choice is not None]),
         in_range=_common_text(row.in_range for row in rows),
         newest=_common_text(row.newest for row in rows),
@@ -364,10 +365,11 @@ def _roots_note(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelecti
     A version that is older than the locked one is named first.
     """
     targets = [(offer, choice) for offer in offers if (choice := selection.target(offer)) is not None]
-    choices = [choice for _, choice in targets]
+    choices, allows = [choice for _, choice in targets], selection.terms.policy.allows
     counts = (
         ("older in", sum(_bump(offer, choice) == _DOWN for offer, choice in targets)),
         ("*edits", sum(bool(choice.excluding) for choice in choices)),
+        ("not allowed in", sum(not allows(offer.address, choice.version) for offer, choice in targets)),
         ("in cooldown in", sum(map(selection.terms.is_too_young, choices))),
     )
     selected = sum(map(selection.is_selected, offers))
@@ -404,10 +406,6 @@ def _common_reason(standings: list[Recommendation]) -> str:
         if len(reasons) == 1:
             return reasons.pop()
     return ""
-
-
-def _is_partial(offers: tuple[UpgradeCandidates, ...], selection: UpgradeSelection) -> bool:
-    return 0 < sum(map(selection.is_selected, offers)) < len(offers)
 
 
 def _group_mark(
@@ -500,7 +498,12 @@ _COLUMNS: tuple[Column[UpgradeRow], ...] = (
         "the provider; in the rows below one that several roots lock, the root",
         fit=fitted_name,
     ),
-    Column("locked", lambda row: Span(row.locked), "the version in the lock file", most=_VERSION_MOST),
+    Column(
+        "locked",
+        lambda row: Span(row.locked),
+        "the version in the lock file; 1.2.0 +1 without a target: one more is locked, and < > start from 1.2.0",
+        most=_VERSION_MOST,
+    ),
     Column("target", lambda row: row.target, "the version that an upgrade would lock"),
     Column(
         "in range",
