@@ -643,11 +643,13 @@ def test_versions_that_are_not_allowed_are_named_beside_that() -> None:
     )
 
 
-def test_a_step_that_finds_no_version_names_the_key_that_says_why() -> None:
+def test_a_step_that_finds_no_version_says_why() -> None:
     guarded = offer("1.0.0:90 2.0.0:40", "~> 1.0", root="a")
     guarded = replace(guarded, guards={guarded.requirements[0].site: "it is fetched"})
     of = selection_of(guarded)
-    assert stepped(of, rows(of)[1], 1).words == "no newer version can be selected; x shows why"
+    assert stepped(of, rows(of)[1], 1).words == (
+        "no newer version can be selected: 2.0.0: ~> 1.0 (a/main.tf:1) excludes it: it is fetched"
+    )
     assert stepped(of, rows(of)[1], -1).words == "no older version can be selected"
 
 

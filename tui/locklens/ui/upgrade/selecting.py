@@ -11,6 +11,7 @@ from locklens.text import counted
 from locklens.ui.shell import keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, following
 from locklens.ui.upgrade.rows import RowKind, UpgradeRow
+from locklens.versions import precedence
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -162,9 +163,7 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
         if len(unknown) == len(row.offers):
             return Chosen(moved, _why_unknown(unknown[0]))
         known = "known " if unknown else ""
-        reached, listed = selection.reached(row.offers), (one.version for each in row.offers for one in each.choices)
-        is_refused = reached is not None and any(one.compare(reached) * by > 0 for one in listed)
-        reason = "; x shows why" if is_refused else ""
+        reason = _why_refused(selection, row, by)
         return Chosen(moved, f"no {known}{'newer' if by > 0 else 'older'} version can be selected{reason}")
     selected = [offer for offer in row.offers if selection.is_selected(offer)]
     dropped = [offer for offer in selected if not moved.is_selected(offer)]
@@ -175,6 +174,19 @@ def stepped(selection: UpgradeSelection, row: UpgradeRow | None, by: int) -> Cho
     said = [f"deselected {row.offers[0].name}{_extent(dropped, row)}: {reason}"] if dropped else []
     said += [f"selected again{_extent(again, row)}, with edits of the constraints"] if again else []
     return Chosen(moved, "; ".join(said))
+
+
+def _why_refused(selection: UpgradeSelection, row: UpgradeRow, by: int) -> str:
+    """Why no newer (1) or older (-1) version that is listed can be selected, of the next one; "" if none is listed."""
+    reached = selection.reached(row.offers)
+    listed = [(offer, one) for offer in row.offers for one in offer.choices]
+    beyond = [(offer, one) for offer, one in listed if reached is not None and one.version.compare(reached) * by > 0]
+    if not beyond:
+        return ""
+    nearest = min if by > 0 else max
+    offer, next_one = nearest(beyond, key=lambda pair: precedence(pair[1].version))
+    reason = offer.refusal(next_one)
+    return f": {next_one.version}: {reason}" if reason else "; x shows why"
 
 
 def _extent(offers: Collection[UpgradeCandidates], row: UpgradeRow) -> str:
