@@ -35,6 +35,11 @@ TOOL_COMMAND = re.compile(
 )
 """A command line of either tool, in a shell's or a CI system's words, and not in a sentence."""
 _EVENT_OF_TOOL = re.compile(r'"@message": ?"(?P<tool>Terraform|OpenTofu) (?P<version>\d{1,4}\.\d{1,4}\.[\w.-]{1,24})"')
+_CHECKED_OUT = re.compile(
+    r"(?:Checking out (?:Revision )?|HEAD is now at |\bgit checkout (?:-\S{1,20} ){0,4})"
+    r"(?P<commit>[0-9a-f]{7,40})(?=\s|$)"
+)
+"""How git, and the CI systems that call it, name the commit of a job."""
 _RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
 
 
@@ -70,13 +75,15 @@ def _facts(lines: Sequence[LogLine], errors: Sequence[RecognisedError], named: C
     Of a log with runs of both tools, by the programs that it names, neither is told: each error has that of its run,
     else its root tells its own.
     """
-    tool = version = runner = ""
+    tool = version = runner = commit = ""
     platforms: dict[str, int] = {}
     for line in lines:
         text = line.text
         if match := _TOOL.search(text) or _IMAGE.search(text) or _EVENT_OF_TOOL.search(text):
             tool = "opentofu" if "tofu" in match["tool"].lower() else "terraform"
             version = match["version"]
+        if not commit and (match := _CHECKED_OUT.search(text)):
+            commit = match["commit"]
         if match := _RUNNER.match(text):
             runner = _runner_platform(match["name"], match["rest"])
         if text.startswith("on ") and (match := WRITTEN_PLATFORM.match(text, 3)):
@@ -92,7 +99,7 @@ def _facts(lines: Sequence[LogLine], errors: Sequence[RecognisedError], named: C
         tool = ran.name if ran is not None else ""
     told = [error.platform for error in errors if error.platform]
     platform = told[0] if told else max(platforms, key=lambda one: platforms[one], default=runner)
-    return LogFacts(tool, version, platform)
+    return LogFacts(tool, version, platform, commit=commit)
 
 
 def _runner_platform(name: str, rest: str) -> str:

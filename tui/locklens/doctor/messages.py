@@ -266,12 +266,17 @@ NO_MESSAGE = RecognisedError("", "")
 
 
 class LogFacts(Struct, frozen=True):
-    """The facts that a log tells besides its errors; "" for unknown, as the tool of one with runs of both is."""
+    """The facts that a log tells besides its errors; "" for unknown, as the tool of one with runs of both is.
+
+    Attributes:
+        commit: The commit that was checked out for the job, in hexadecimal digits, perhaps the first ones.
+    """
 
     tool: str = ""
     tool_version: str = ""
     platform: str = ""
     root: str = ""
+    commit: str = ""
 
 
 class ReadLog(Struct, frozen=True):

@@ -65,7 +65,7 @@ class Checkout(Struct, frozen=True):
         Raises:
             RepositoryError: Git failed.
         """
-        return self._differing("HEAD", paths) if self._has_commit else []
+        return self.differing("HEAD", paths) if self._has_commit else []
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """Return those of some files that git ignores, so that it commits them only if it is told to.
@@ -90,14 +90,18 @@ class Checkout(Struct, frozen=True):
         if not self.repository.has_commit(branch):
             return list(dict.fromkeys(paths))
         head, there = map(self.repository.resolve, ("HEAD", branch))
-        return [] if self.repository.is_ancestor(head, there) else self._differing(branch, paths)
+        return [] if self.repository.is_ancestor(head, there) else self.differing(branch, paths)
 
     @property
     def _has_commit(self) -> bool:
         return self.repository is not None and not self.repository.is_unborn
 
-    def _differing(self, revision: str, paths: Iterable[str]) -> list[str]:
-        """Return the files that differ from a revision in more than the ends of lines."""
+    def differing(self, revision: str, paths: Iterable[str]) -> list[str]:
+        """Return the files that differ from a revision in more than the ends of lines.
+
+        Raises:
+            RepositoryError: Git failed.
+        """
         assert self.repository is not None
         found = []
         for path in dict.fromkeys(paths):

@@ -16,7 +16,7 @@ from locklens.doctor.causes import not_offered_for
 from locklens.doctor.cleaning import MOST_BYTES, MOST_LINES
 from locklens.doctor.judging import Several, joined_causes, requirements_at_fault
 from locklens.doctor.messages import ReadLog
-from locklens.doctor.model import CauseId, Diagnosis, ErrorPlace, Incident, Trait
+from locklens.doctor.model import CauseId, CauseVerdict, Diagnosis, ErrorPlace, Incident, Trait
 from locklens.doctor.offering import remedies_for, stand_ins
 from locklens.doctor.reasons import NetworkReason
 from locklens.doctor.recognising import read_log
@@ -25,6 +25,7 @@ from locklens.doctor.shell import from_top
 from locklens.errors import LockLensError
 from locklens.lockfile import LockEntry
 from locklens.operations.doctor.checkout import Checkout
+from locklens.operations.doctor.commit_of_run import note_of_commit
 from locklens.operations.doctor.examining import Examiner
 from locklens.operations.doctor.log_roots import LogRoots
 from locklens.operations.doctor.masked import MASK
@@ -157,6 +158,10 @@ def _diagnosed(
         *examiner.notes,
         *dict.fromkeys(filter(None, notes_of(finder, checkout, outcomes, is_fixed=is_fixed))),
     ]
+    if not is_fixed:
+        is_certain = any(cause.verdict is CauseVerdict.YES for one in outcomes for cause in one.affected.causes)
+        of_commit = note_of_commit(checkout, read.facts.commit, subjects, is_certain=is_certain)
+        notes = [*filter(None, (of_commit,)), *notes]
     if examiner.copies.is_cut:
         notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
     messages = tuple({error.says: error for error in reversed(read.errors)}.values())[::-1]
