@@ -311,13 +311,26 @@ def test_nothing_is_taken_back_where_a_file_changed(top: Path, change: str) -> N
     (earlier,) = recorded(top).writes
     apply(FileChanges(top, (PlannedFile("b", None, b""),), (), "locklens step"))
     (top / "b").unlink()
-    with pytest.raises(StaleLockFileError, match=r"^b: changed since") as refused:
+    with pytest.raises(StaleLockFileError, match=r"^b: reverted since") as refused:
         undo(top)
     by_id = "`locklens undo ID` undoes an earlier one, of those that `locklens undo --list` shows"
-    assert refused.value.hint == f"{by_hand}; {by_id}"
+    assert refused.value.hint == f"nothing of it is left to undo; {by_id}"
     with pytest.raises(StaleLockFileError) as refused:
         undo(top, write=earlier.id)
     assert refused.value.hint == by_hand
+
+
+def test_of_a_write_that_was_reverted_otherwise_nothing_is_left_to_undo(top: Path) -> None:
+    lock = top / "infra" / LOCK
+    before = lock.read_bytes()
+    apply(Prune(Scope(top, ("infra",))).plan().proposal)
+    lock.write_bytes(before)
+    (write,) = recorded(top).writes
+    with pytest.raises(
+        StaleLockFileError, match=rf"^infra/{LOCK}: reverted since, so that .* cannot be undone$"
+    ) as refused:
+        undo(top, write=write.id)
+    assert (refused.value.hint, lock.read_bytes()) == ("nothing of it is left to undo", before)
 
 
 def test_a_file_that_changes_after_it_was_planned(top: Path) -> None:

@@ -154,7 +154,9 @@ def _of_files(record: Record, writes: Sequence[AppliedWrite], top: Path, write: 
     else:
         touched = [names[file] for file, data in before.items() if not _has_bytes(file, data, names[file])]
         later = () if is_redo or not touched else _later_writes(writes, record)
-        if later:
+        if touched and not is_redo and all(_has_bytes(file, file.old, names[file]) for file in record.files):
+            changed = _Changed(touched, "reverted since", _NOTHING_LEFT)
+        elif later:
             changed = _Changed(
                 touched, hint=f"undo what locklens wrote there since, from the newest on: {_listed(later)}"
             )
@@ -267,6 +269,9 @@ def _listed(paths: Sequence[str]) -> str:
     return ", ".join(paths[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
+_NOTHING_LEFT = "nothing of it is left to undo"
+
+
 class _Changed(NamedTuple):
     """The files that are not as a write left them.
 
@@ -324,7 +329,7 @@ def _changed_in_index(top: Path, staged: Mapping[str, bytes | None], *, is_redo:
         hint = f"git log -- {shell_word(committed[0])} names the commit, which git revert undoes"
         return _Changed(committed, "committed since", "; ".join(filter(None, (hint, rest))))
     if all(indexed[path] == kept[path] for path in touched):
-        return _Changed(touched, "no longer staged", rest or "nothing of it is left to undo")
+        return _Changed(touched, "no longer staged", rest or _NOTHING_LEFT)
     return _Changed(touched, hint=f"git diff --cached shows what is staged; git {' '.join(git)} unstages all of a file")
 
 
