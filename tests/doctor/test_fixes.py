@@ -2752,3 +2752,18 @@ def test_terraform_where_it_reads_no_file_is_the_wrong_tool(both: Path, doctor: 
     document = doctor(both, "run.log", "--", "live/a-terraform")
     assert "other-tool" in [one["id"] for one in document["causes"] if one["verdict"] == "yes"]
     assert [one["command"] for one in document["remedies"]] == ["tofu -chdir=live/a-terraform init"]
+
+
+@pytest.mark.parametrize("words", [("ci.log",), ("--", "live/prod")], ids=["log", "root"])
+def test_the_entry_that_a_mistyped_source_may_mean_is_not_removed(
+    words: tuple[str, ...], made: Any, doctor: Any
+) -> None:
+    folder = made(INCIDENTS["wrong-source"])
+    fixes = doctor(folder, *words)["remedies"]
+    assert fixes[0]["id"] == "correct-source"
+    assert "acme/demo may be meant, which is locked here, and required by nothing" in fixes[0]["note"]
+    assert "prune" not in {one["id"] for one in fixes}
+    main_tf = folder / "live/prod/main.tf"
+    main_tf.write_text(main_tf.read_text("utf-8").replace("acme/dmeo", "acme/netbox"), "utf-8")
+    fixes = doctor(folder, "--", "live/prod")["remedies"]
+    assert "prune" in {one["id"] for one in fixes}, "another provider that the registry has"

@@ -11,6 +11,7 @@ from locklens.doctor import provider_remedies, remedies, version_remedies
 from locklens.doctor.causes import BY_ID, cause_title
 from locklens.doctor.judging import Several
 from locklens.doctor.messages import WARNINGS
+from locklens.doctor.mistyped import meant_by
 from locklens.doctor.model import Basis, Cause, CauseId, CauseVerdict, Trait, TrustCost
 from locklens.doctor.run_remedies import run_again
 from locklens.packages.installed import KEPT_ASIDE
@@ -19,6 +20,7 @@ from locklens.text import clauses, listing, shell_words
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from locklens.addresses import ProviderAddress
     from locklens.doctor.affected import Affected
     from locklens.doctor.examined import Examined
     from locklens.doctor.model import Remedy
@@ -85,6 +87,16 @@ def _behind(remedy: Remedy, cause: Cause, stopping: str) -> Remedy:
     return replace(remedy, is_partial=True, note=clauses(remedy.note, stopping)) if is_of_init and stopping else remedy
 
 
+def _meant_by_mistyped(affected: Sequence[Affected]) -> set[tuple[str, ProviderAddress | None]]:
+    """Return the locked providers, each with its root, that an address may mean of which no registry has a provider."""
+    wrong = (one.examined for one in affected if any(_is_wrong_source(each) for each in one.causes))
+    return {(x.root, address) for x in wrong if (address := meant_by(x)) is not None}
+
+
+def _is_wrong_source(cause: Cause) -> bool:
+    return cause.id is CauseId.WRONG_SOURCE and cause.is_probable
+
+
 def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
     """Return the remedies for certain and probable causes, each command once, those without a cost in trust first.
 
@@ -98,11 +110,15 @@ def remedies_for(affected: Sequence[Affected]) -> tuple[Remedy, ...]:
         strengths = (_strength(each) for each in one.causes if each.is_probable)
         best[_told(one)] = max(best.get(_told(one), 0), *strengths, 0)
     lost, stopping = _ending_loss(affected), _stopping(affected)
+    mistyped = _meant_by_mistyped(affected)
     for one in affected:
         causes = [each for each in one.causes if each.is_probable]
         if not one.examined.is_of_root:  # there is no file here that a fix could change
             causes = [each for each in causes if Trait.OF_HOST in each.traits]
-        for remedy in _offered(one, causes, best[_told(one)], stopping.get(one.examined.root, ""), lost):
+        offered = _offered(one, causes, best[_told(one)], stopping.get(one.examined.root, ""), lost)
+        if (one.examined.root, one.examined.address) in mistyped:  # it is required once the source is corrected
+            offered = [each for each in offered if each.id != "prune"]
+        for remedy in offered:
             # Two causes may have one fix, and roots with one entry are in any order.
             key = remedy.title if remedy.host else remedy.command or remedy.title
             found.setdefault(frozenset(key.split()), []).append((remedy, one))

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from locklens.dialect import OPENTOFU, TERRAFORM
 from locklens.doctor import FoundPackage, holding
+from locklens.doctor.mistyped import meant_by
 from locklens.doctor.model import CauseVerdict, PackagePath, Remedy, Trait, TrustCost
 from locklens.doctor.version_remedies import NEW_DECISION, by_hand, without_provider
 from locklens.packages.installed import KEPT_ASIDE
@@ -52,6 +53,8 @@ def fix_source(one: Affected) -> Iterator[Remedy]:
         return
     is_of_host = one.examined.message.kind != "provider-unknown"
     note = "" if is_of_host else "a module without required_providers means hashicorp/NAME"
+    if (meant := meant_by(x)) is not None:
+        note = f"{meant.short(x.tool.default_host)} may be meant, which is locked here, and required by nothing"
     yield by_hand(one.alone, "correct-source", title, "file and line", note)
 
 
