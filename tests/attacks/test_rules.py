@@ -250,6 +250,24 @@ def test_two_words_of_a_comment_do_not_choose_the_judge(
     assert not {"LK030", "LK032"} & asked.findings.keys()
 
 
+def test_a_lock_file_that_the_other_tool_wrote_by_mistake_is_told(
+    top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = DEMO.replace("registry.terraform.io", "registry.opentofu.org")
+    (top / "main.tf").rename(top / "main.tofu")
+    (top / LOCK).write_bytes(lock_file(SampleLock(here, "1.2.0", ">= 1.0.0"), dialect=OPENTOFU))
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "a root of OpenTofu")
+    git(top, "branch", "-f", "main")
+    (top / LOCK).write_bytes(lock_file(SampleLock(DEMO, "1.2.0", ">= 1.0.0")))
+    found = Reviewed(capsys)
+    finding = found.findings["LK032"]
+    assert (found.root["tool"], finding["line"]) == ("opentofu", 1)
+    assert (
+        finding["message"] == "locked by OpenTofu before, by Terraform now, and the root is judged as one of OpenTofu"
+    )
+
+
 def test_a_configuration_of_the_other_tool_leaves_the_judge_and_the_lock_file(
     top: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

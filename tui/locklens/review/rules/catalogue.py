@@ -768,7 +768,13 @@ _ALL = (
                 "Configuration switched between Terraform and OpenTofu: they read other files",
                 "If the migration is intended, review it with --tool, and commit the lock file that the new tool's "
                 "`init` writes; otherwise name the configuration files as the old tool reads them.",
-            )
+            ),
+            "written": RuleWording(
+                "Lock file written by the other tool: the root's own tool uses other entries",
+                "Restore the lock file of the base (R on Review, with the branch checked out, or `locklens restore`), "
+                "and make the change again with the root's own tool. If the root is to be one of the other tool, "
+                "rename its configuration files, too.",
+            ),
         },
     ),
     Rule(

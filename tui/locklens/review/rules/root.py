@@ -94,8 +94,12 @@ def layout_words(lock: LockFile) -> str:
 
 
 def _other_tool(root: RootReview) -> Iterator[Verdict]:
-    change = root.context.tool_change
+    change, writer = root.context.tool_change, root.new.writer
     if change is None:
+        if root.is_rewritten and writer is not None and writer is not root.tool and root.old.writer is root.tool:
+            own = root.tool.product
+            words = f"locked by {own} before, by {writer.product} now, and the root is judged as one of {own}"
+            yield Verdict(words, 1, case="written")
         return
     before, now = change.before, change.now
     is_locked_so = root.is_rewritten
