@@ -451,6 +451,24 @@ def test_a_submodule_that_a_named_root_may_reach_is_told_with_it(
 # Roots without a lock file
 
 
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_a_pattern_by_which_git_ignores_lock_files_has_a_note(
+    is_staged: bool, top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    side = ("--staged",) if is_staged else ("--head", "pr")
+
+    def notes(pattern: str) -> list[str]:
+        put(top, ".gitignore", f"*.bak\n{pattern}\n")
+        git(top, "add", ".gitignore")
+        if not is_staged:
+            commit(top)
+        return [one for one in Reviewed(capsys, *side).document["run"]["notes"] if "git ignores" in one]
+
+    assert notes(".terraform/") == []
+    (note,) = notes(".terraform.lock.hcl")
+    assert note.startswith("by .gitignore:2, which is new, git ignores 1 lock file (infra/.terraform.lock.hcl): those ")
+
+
 def test_packages_of_a_root_without_a_lock_file_block(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(top, "new/main.tf", REQUIRES + BACKEND)
     put(top, f"new/terraform.d/plugins/{PACKAGE}")

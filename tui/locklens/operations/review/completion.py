@@ -14,6 +14,7 @@ from locklens.addresses import ProviderAddress, display_host
 from locklens.errors import ConfigurationError, RunCancelledError
 from locklens.operations.review.base_since_fork import base_notes
 from locklens.operations.review.earlier_commits import EarlierCommits
+from locklens.operations.review.newly_ignored import ignoring_notes
 from locklens.operations.review.request import LookupProgress, Progress, RootsKnown, is_told
 from locklens.operations.review.unmerged import unmerged_notes
 from locklens.operations.root_modules import lock_path
@@ -285,7 +286,11 @@ class _Completion:
         roots = tuple(self._roots[root.lock_file] for root in self._review.roots)
         found = replace(self._review, roots=roots)
         notes = (*_generated_notes(roots), *_module_notes(roots), *_unread_notes(roots), *_undated_notes(found))
-        of_git = (*base_notes(self._comparison, roots, self._read_before), *unmerged_notes(self._comparison, roots))
+        of_git = (
+            *base_notes(self._comparison, roots, self._read_before),
+            *unmerged_notes(self._comparison, roots),
+            *ignoring_notes(self._comparison),
+        )
         return replace(found, limits=(*found.limits, *notes, *of_git))
 
 
