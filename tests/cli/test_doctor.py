@@ -247,6 +247,16 @@ def test_nothing_recognised(made: Any, run: Run, monkeypatch: pytest.MonkeyPatch
     (folder / "other.log").write_text("npm ERR! code EINTEGRITY\n" * 200)
     status, out, err = run("-C", str(folder), "doctor", "other.log")
     assert (status, out) == (1, "nothing recognised\n")
+    (folder / "module.log").write_text(
+        "$ terraform init\nInitializing the backend...\nInitializing modules...\n- db in\n╷\n"
+        "│ Error: Unreadable module directory\n│ \n│ Unable to evaluate directory symlink: lstat ../modules/db: no such\n"
+        "│ file or directory\n╵\nError: Process completed with exit code 1.\n"
+    )
+    status, out, err = run("-C", str(folder), "doctor", "module.log")
+    words = (
+        "line 6 has an error of another kind, which is not diagnosed here: Error: Unreadable module directory Unable to"
+    )
+    assert (status, words in " ".join(out.split()), "pass the whole output" in err) == (1, True, False)
     (folder / "long.log").write_bytes((folder / "ci.log").read_bytes() + b"." * MOST_BYTES)
     for form in ("text", "markdown", "json"):
         status, out, err = run("-C", str(folder), "doctor", "--format", form, "long.log")

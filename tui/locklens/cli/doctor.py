@@ -113,7 +113,8 @@ def run_doctor(options: Namespace) -> int:
         wanted = (
             "the part of the log that has the error" if diagnosis.is_cut else "the whole output of the run that failed"
         )
-        tell([f"hint: pass {wanted}; without a log, doctor examines the root itself"])
+        first = "" if diagnosis.has_other_error else f"pass {wanted}; "
+        tell([f"hint: {first}without a log, doctor examines the root itself"])
         return FINDINGS
     return FINDINGS if log is None and diagnosis.has_cause else DONE
 

@@ -286,6 +286,7 @@ class ReadLog(Struct, frozen=True):
         is_cut: True if it was longer than the bound, so that only its end was read.
         overcome: Errors that a later run in the log got past, as in a log with several attempts.
         is_relayed: True if another program printed an error, such as a CI system or that of a container.
+        other: Of a log without a known error, the first that is of another kind, with its line; None for none.
     """
 
     errors: tuple[RecognisedError, ...]
@@ -293,3 +294,4 @@ class ReadLog(Struct, frozen=True):
     is_cut: bool = False
     overcome: tuple[RecognisedError, ...] = ()
     is_relayed: bool = False
+    other: tuple[int, str] | None = None

@@ -405,6 +405,7 @@ class Diagnosis(Struct, frozen=True):
         left: Number of providers in roots that were not examined, since there are more than are in one run.
         notes: Limits, each a sentence.
         is_cut: True if the log is longer than what is read, so that its beginning was left out.
+        has_other_error: True if no error in the log is known, and there is one, which a note names.
         examined: The provider, or what was examined of several, in words, for the headline.
         advice: The catalogue's words about the first error.
         hosts: The contact with each registry.
@@ -442,6 +443,7 @@ class Diagnosis(Struct, frozen=True):
     next_step: str = ""
     places: tuple[ErrorPlace, ...] = ()
     is_cut: bool = False
+    has_other_error: bool = False
     policy: Policy = Policy()
 
     def with_verdict(self, *verdicts: CauseVerdict) -> tuple[Cause, ...]:

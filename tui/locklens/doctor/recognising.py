@@ -280,7 +280,14 @@ def read_log(data: bytes) -> ReadLog:
     begun = {error.line for error in errors}
     is_relayed = is_of_ci(text) or any(line.is_relayed and line.number in begun for line in lines)
     errors, facts = with_facts(lines, errors)
-    return ReadLog(errors, facts, is_cut, overcome, is_relayed)
+    return ReadLog(errors, facts, is_cut, overcome, is_relayed, None if errors else _other_error(lines))
+
+
+def _other_error(lines: Sequence[LogLine]) -> tuple[int, str] | None:
+    """Return the first error in lines, whatever it is about, with its line; None where only a CI system has one."""
+    blocks = (block for block in _blocks([*as_printed(lines)]) if block.text.startswith("Error: "))
+    first = next((block for block in blocks if not is_of_ci(block.text)), None)
+    return (first.number, redacted(first.text[:_LONGEST_TEXT])) if first is not None else None
 
 
 def _errors_in(lines: Sequence[LogLine]) -> tuple[tuple[RecognisedError, ...], tuple[RecognisedError, ...]]:

@@ -89,7 +89,12 @@ def diagnose(
     bounds = f"its last {size_words(MOST_BYTES)}, and of these at most {MOST_LINES:,} lines"
     of_cut = (f"the log is longer than what is read, {bounds}: its beginning was left out",) if read.is_cut else ()
     if request.log is not None and not read.errors:
-        return Diagnosis(at, is_offline, (), Incident(), notes=of_cut, is_cut=read.is_cut)
+        number, words = read.other or (0, "")
+        of_other = (
+            (f"line {number} has an error of another kind, which is not diagnosed here: {words}",) if words else ()
+        )
+        notes = (*of_other, *of_cut)
+        return Diagnosis(at, is_offline, (), Incident(), notes=notes, is_cut=read.is_cut, has_other_error=words != "")
 
     def agree(plan: ProvingPlanned) -> bool:
         on_event(plan)
