@@ -325,7 +325,7 @@ def test_no_version_that_the_policy_holds_back_is_named_for_its_platforms(tmp_pa
     assert hints == [
         ", or upgrade it to 1.1.0: that has a package for each platform",
         ", or upgrade it to 1.0.1: that has a package for each platform",
-        ": the policy holds each version in range back that is listed for each platform: 1.1.0: cooldown 60 d (3 d old)",
+        ": the policy holds back every version in range that has a package for each platform: 1.1.0: cooldown 60 d (3 d old)",
     ]
 
 

@@ -231,7 +231,7 @@ def _of_the_file(x: Examined) -> Judgement:
     if x.is_of_mirror:
         missing = "" if listed else "what the registry lists"
         return Judgement(_UNKNOWN, f"{words}; that is said of a mirror", missing, x.today.as_of, basis=Basis.GUESS)
-    missing = f"if {host} is a mirror or the host of the release"
+    missing = f"whether {host} is a mirror, or the host of the release itself"
     judged = Judgement(_LIKELY, words, missing, x.today.as_of, basis=Basis.RUN, title=title)
     return _as_offered(x, judged)
 

@@ -188,7 +188,9 @@ class Locker:
             newest = select(request.requirements, listed, None, upgrade=True)
             if isinstance(newest, Selection):
                 held_words = f"{newest.version}: {held[newest.version][0]}"
-                return f": the policy holds each version in range back that is listed for each platform: {held_words}"
+                return (
+                    f": the policy holds back every version in range that has a package for each platform: {held_words}"
+                )
             return ": no version in range is listed for each platform" if self._listed(request) else ""
         version, is_locked = selection.version, request.prior is not None and request.prior.version == request.version
         places = listing(list(dict.fromkeys(str(constraint_place(one)) for one in request.requirements)), 2)
