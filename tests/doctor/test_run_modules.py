@@ -101,6 +101,27 @@ def test_a_module_that_is_older_here_does_not_tell_what_the_run_required(
     assert (roots_of(document), "get" in document["remedies"][0]["note"]) == (["prod"], False)
 
 
+@pytest.mark.parametrize(
+    ("source", "logged", "is_it"),
+    [
+        ("acme/net/aws", "registry.terraform.io/acme/net/aws", True),
+        ("acme/net/aws", "registry.opentofu.org/acme/net/aws", True),
+        ("acme/net/aws//sub", "registry.terraform.io/acme/net/aws", True),
+        ("acme/net/aws", "registry.terraform.io/acme/other/aws", False),
+        ("github.com/acme/net?ref=v1.0.0", "git::https://github.com/acme/net.git?ref=v1.0.0", True),
+        ("git@github.com:acme/net.git//a", "git::ssh://git@github.com/acme/net.git", True),
+        ("github.com/acme/net?ref=v1.0.0", "git::https://github.com/acme/net.git?ref=v1.1.0", False),
+        ("git::https://git.example.com/net.git", "git::https://***@git.example.com/net.git", True),
+    ],
+)
+def test_a_call_is_known_by_the_address_that_init_prints(
+    source: str, logged: str, is_it: bool, tmp_path: Path, doctor: Any
+) -> None:
+    folder = estate(tmp_path / "r", {"dev": called("git::https://git.example.com/far.git"), "prod": called(source)})
+    text = f"{BEGIN}Downloading {logged} for net...\n{READONLY}"
+    assert roots_of(diagnosed(folder, doctor, text)) == (["prod"] if is_it and "***" not in logged else ["dev", "prod"])
+
+
 def excluded(source: str, constraint: str = "~> 1.4, >= 1.5.0") -> str:
     words = f"locked provider registry.terraform.io/acme/demo 1.4.2 does not match configured version constraint {constraint}"
     fetched = f"Downloading {source} for net...\n" if source else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from locklens.dialect import DIALECTS
 from locklens.operations.doctor.masked import MASK
 from locklens.project.configuration import OUTDATED, MissingModule
 from locklens.project.module_sources import admits, is_constraint, package_of
@@ -26,8 +27,10 @@ def _may_be_of(configuration: Configuration, call: RemoteModule | None, module: 
     """True unless a call is known to fetch something else; a module that is not read may make it."""
     if call is None:
         return "." in module.call or any(one.call == module.call for one in configuration.missing_modules)
-    asked, fetched = (package_of(one.source, configuration.dialect) for one in (call, module))
-    is_other = asked and fetched and MASK not in fetched and asked != fetched
+    # A source without a host is of the registry of the tool that ran, which the log need not tell.
+    pairs = [tuple(package_of(one.source, tool) for one in (call, module)) for tool in DIALECTS.values()]
+    is_told = all(map(all, pairs)) and MASK not in module.source
+    is_other = is_told and all(asked != fetched for asked, fetched in pairs)
     is_outside = module.version and is_constraint(call.version) and not admits(call.version, module.version)
     return not (is_other or is_outside)
 
