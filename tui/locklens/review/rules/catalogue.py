@@ -228,12 +228,12 @@ _ALL = (
         "Downgrades reintroduce fixed defects, and the older provider may be unable to read a state that the newer "
         "one wrote.",
         "Read the release notes between the two versions for security fixes and state upgrades.",
-        "If it is unintended, restore the entry; otherwise give the reason in the commit message.",
+        "If it is unintended, restore the entry; otherwise accept the finding with the reason (`locklens accept`).",
         cases={
             "elsewhere": RuleWording(
                 "Older than in every other root: fixed defects may come back",
-                "If it is unintended, lock the version that the other roots have; otherwise give the reason in the "
-                "commit message.",
+                "If it is unintended, lock the version that the other roots have; otherwise accept the finding with "
+                "the reason (`locklens accept`).",
             )
         },
     ),
@@ -426,7 +426,8 @@ _ALL = (
         "The major version increased.",
         "Major versions of providers remove arguments and change defaults, so the plan may replace resources.",
         "Read the upgrade guide and the plan.",
-        "Merge it separately from other changes.",
+        "Merge it separately from other changes. Where the policy fails the review for it, accept the finding "
+        "(`locklens accept`).",
     ),
     Rule(
         "LK014",
@@ -438,7 +439,8 @@ _ALL = (
         "date is reported by the registry, unsigned; without a date there is no finding, and a note says so.",
         "Most malicious releases are discovered within days.",
         "Compare with the release date in the registry.",
-        "Wait, or select the newest version past the cooldown.",
+        "Wait, select the newest version past the cooldown, or accept the finding with the reason, such as a fixed "
+        "vulnerability (`locklens accept`).",
         "cooldown",
     ),
     Rule(
