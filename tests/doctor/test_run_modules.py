@@ -167,6 +167,16 @@ def test_a_root_whose_module_is_not_fetched_stays_beside_one_with_the_constraint
     assert roots_of(diagnosed(folder, doctor, listed)) == ["dev", "stage"]
 
 
+def test_a_root_whose_own_files_tell_all_is_the_one_that_failed(tmp_path: Path, doctor: Any) -> None:
+    folder = estate(tmp_path / "r", {name: called(PINNED) for name in ("dev", "prod", "stage")})
+    own = requires(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
+    (folder / "prod/main.tf").write_text(called(PINNED).replace(requires(("acme/demo", "~> 1.4")), own), "utf-8")
+    fetch(folder / "prod", PINNED)
+    assert roots_of(diagnosed(folder, doctor, f"{BEGIN}Downloading {PINNED} for net...\n{READONLY}")) == ["prod"]
+    (folder / "prod/main.tf").write_text(called(PINNED).replace("~> 1.4", "~> 1.4, >= 1.5.0"), "utf-8")
+    assert roots_of(diagnosed(folder, doctor, excluded(PINNED))) == ["prod"]
+
+
 @pytest.mark.parametrize("order", ["together", "constraint first", "log first"])
 def test_a_lock_file_that_no_commit_had_with_the_constraint_is_not_fixed(
     order: str, tmp_path: Path, doctor: Any

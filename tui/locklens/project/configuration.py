@@ -297,6 +297,11 @@ class Configuration(Struct, frozen=True, dict=True):
         return replace(self, requirements=tuple(kept), missing_modules=(*self.missing_modules, *left_out))
 
     @property
+    def of_own_files(self) -> Configuration:
+        """What it requires without the modules that were fetched, which other roots may call as well."""
+        return replace(self, requirements=tuple(one for one in self.requirements if ".terraform/" not in one.file))
+
+    @property
     def undeclared_reason(self) -> str:
         """The reason why the folder does not declare all that is required; "" if it does."""
         if not self.is_known:

@@ -16,7 +16,6 @@ from locklens.doctor.fixed import OF_HASHES, OF_REQUIREMENTS
 from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING
 from locklens.doctor.redacting import redacted
 from locklens.lockfile.update import migrated
-from locklens.operations.doctor import changed_at
 from locklens.operations.doctor.masked import MASK, unmasked
 from locklens.operations.doctor.root_states import MOST_READ, RootStates
 from locklens.operations.doctor.run_claims import Agreement, LockOfRun, RunClaim, parsed, terms_of
@@ -79,14 +78,10 @@ class LogRoots(RootStates):
         """
         read = root.configuration
         for error in self.read.errors:
-            older = outdated(read, error.modules, self._is_before_log) if error.modules else ()
+            older = outdated(read, error.modules, self.is_before_log) if error.modules else ()
             if older and may_have_fetched(read, error.modules) and not self._tells_the_same(root, error):
                 return replace(root, configuration=read.without_modules(older))
         return root
-
-    def _is_before_log(self, folder: str) -> bool:
-        """True unless a folder was made later than the log."""
-        return changed_at(self._checkout.top / folder) < self._request.logged or not self._request.logged
 
     def _tells_the_same(self, root: Root, error: RecognisedError) -> bool:
         """True if a root requires all that an error's run listed, with all constraints that the message has."""
@@ -330,8 +325,8 @@ class LogRoots(RootStates):
         """Return the roots that are what the run of an error tells of its own; [] where none is, or it tells nothing.
 
         Of several, those with its constraints come before others, those that are known to require all before those of
-        which not all is known, unless a module that is not read may require the rest, and those whose lock file had
-        what the run took from it before those that had none then.
+        which not all is known, unless both call modules, of which only one has what it calls, and those whose lock file
+        had what the run took from it before those that had none then.
         A root of the other tool is one only if it is all of this, and stands beside its own tool's that had none.
         """
         told = error.run, error.tool, error.kind if error.kind in OF_LACKING else "", _is_of_entry(error)
@@ -348,7 +343,7 @@ class LogRoots(RootStates):
             others = {path for path in agreed if self._is_of_other_tool(path, error)}
             best = min((how for path, how in agreed.items() if path not in others), default=None)
             found = [path for path, how in agreed.items() if how == best and path not in others]
-            if best is not None and not best.is_guessed:
+            if best is not None and not best.is_guessed and not any(self._tells_itself(path, error) for path in found):
                 guessed = best._replace(is_guessed=True)
                 may_be = (path for path, how in agreed.items() if how == guessed and path not in others)
                 found += [path for path in may_be if self.root(path).configuration.missing_modules]
@@ -389,6 +384,12 @@ class LogRoots(RootStates):
             if lock is not None:
                 found.append(Agreement(not claim.has_constraints_of(read), not claim.is_exactly_of(read), lock))
         return min(found, default=None)
+
+    def _tells_itself(self, path: str, error: RecognisedError) -> bool:
+        """True if a root requires what an error's run tells in its own files, without a module that was fetched."""
+        root = self.root(path)
+        claim = self._claim(error, self._tool_of(error) or root.tool)
+        return claim is not None and claim.is_exactly_of(root.configuration.of_own_files)
 
     def knows(self, error: RecognisedError) -> bool:
         """True if some root locks or requires the provider of an error, whatever else its run tells."""
@@ -521,10 +522,13 @@ class LogRoots(RootStates):
     def _constrained(self, paths: Sequence[str], error: RecognisedError) -> list[str]:
         """Return the roots with the constraints of the message: as they are, else before they were edited.
 
-        With them come those that may have them, by what is not read of their configuration.
+        With them come those that may have them, by what is not read of their configuration, unless the files of another
+        root itself have all: a module that was fetched may be that of each.
         """
         open_to = {path for path in paths if self._may_have_constraint(self.root(path), error)}
         own = {path for path in paths if self._has_constraint(self.root(path), error)}
+        alone = (replace(self.root(path), configuration=self.root(path).configuration.of_own_files) for path in own)
+        open_to = set() if any(self._has_constraint(root, error) for root in alone) else open_to
         own = own or {path for path in paths if path not in open_to and self.had_constraint(path, error)}
         return [path for path in paths if path in own | open_to]
 

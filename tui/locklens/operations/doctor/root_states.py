@@ -84,6 +84,10 @@ class RootStates:
             self._roots.setdefault((path, root.tool), root)
         return self._roots[key]
 
+    def is_before_log(self, folder: str) -> bool:
+        """True unless a folder was made later than the log."""
+        return changed_at(self._checkout.top / folder) < self._request.logged or not self._request.logged
+
     def _as_of_run(self, root: Root) -> Root:
         """Return a root as it is known for the runs of a log, which may have fetched other modules than lie here."""
         return root
