@@ -698,8 +698,8 @@ def test_a_provider_without_release_dates_is_named_with_what_settles_its_age(
         off = next(one for one in document(run)["checks"] if one["id"] == "behind")
     way = 'ends it, or [severity] LK038 = "off" in locklens.toml'
     left_out = [
-        f"a: {tool}: no release date of 2.0.0 and 2.1.0 is known: an upgrade to 2.1.0 {way}",
-        f"c: {tool}: no release date of 2.0.0 is known: an upgrade to 3.0.0 {way}",
+        f"a: {tool}: no release date of 2.0.0 and 2.1.0 is known: `locklens upgrade` to 2.1.0 {way}",
+        f"c: {tool}: no release date of 2.0.0 is known: `locklens upgrade` to 3.0.0 {way}",
     ]
     assert (behind["unknown"], behind["reason"], behind["left_out"]) == (2, "release date unknown", left_out)
     assert all(f"  left out: {one}\n" in text for one in left_out)

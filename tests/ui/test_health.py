@@ -324,7 +324,10 @@ async def test_the_next_finding_is_an_unknown_check_where_there_is_none(opening:
             assert on.health.left.current is not None
             assert on.health.left.current.title == "180 days behind newest in range"
             assert "unknown in 1 root: release date unknown" in on.said
-            assert f"a: {tool}: no release date of 2.0.0 and 2.1.0 is known: an upgrade to 2.1.0 ends it" in on.said
+            assert (
+                f"a: {tool}: no release date of 2.0.0 and 2.1.0 is known: `locklens upgrade` to 2.1.0 ends it"
+                in on.said
+            )
 
 
 async def test_the_form_for_roots_without_a_lock_file_counts_no_entries(

@@ -322,7 +322,7 @@ class _Undated(Struct, frozen=True):
 
     def __str__(self) -> str:
         undated = " and ".join(map(str, self.versions))
-        ways = f'an upgrade to {self.newest} ends it, or [severity] LK038 = "off" in {POLICY_FILE}'
+        ways = f'`locklens upgrade` to {self.newest} ends it, or [severity] LK038 = "off" in {POLICY_FILE}'
         return f"no release date of {undated} is known: {ways}"
 
 
