@@ -466,7 +466,9 @@ def test_a_pattern_by_which_git_ignores_lock_files_has_a_note(
 
     assert notes(".terraform/") == []
     (note,) = notes(".terraform.lock.hcl")
-    assert note.startswith("by .gitignore:2, which is new, git ignores 1 lock file (infra/.terraform.lock.hcl): those ")
+    assert note.startswith(
+        "since this change git ignores 1 lock file (infra/.terraform.lock.hcl), by .gitignore:2: those "
+    )
 
 
 def test_packages_of_a_root_without_a_lock_file_block(top: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,7 @@ KEPT = (
     "svc/auth: svc/auth/.terraform.lock.hcl can be read; infra/secrets: infra/secrets/main.tf:3, token: .terraform.lock.hcl",
     "hashicorp/tls is required (auth.tf:3, modules/secrets.tf.json:12); openpgp: invalid signature: EdDSA verification failure",
     "locklens lock --platform linux_amd64 acme/demo -- live/prod",
+    "module web (git::https://git.example.com/net.git?ref=release/v1.1.0), not git::ssh://git@git.example.com/a.git?ref=main",
 )
 
 
@@ -53,6 +54,7 @@ def test_what_a_report_is_for_stays(text: str) -> None:
         "auth.tf: kangaroo1",
         "secrets.tf: 3kangaroo",
         "signature: KangaROO",
+        "git::https://git.example.com/net.git?ref=main&sshkey=kangaroo",
     ],
 )
 def test_words_that_a_name_or_a_sign_betrays(text: str) -> None:

@@ -84,6 +84,9 @@ _SPOKEN = re.compile(
 _QUOTED = re.compile(
     rf"(?P<kept>(?i:{_TELLING})\s{{1,3}}(?:is|was)\s{{1,3}})(?P<value>\\?\"[^\"]{{1,256}}\"|'[^']{{1,256}}'|`[^`]{{1,256}}`)"
 )
+_REF = re.compile(r"ref=[A-Za-z0-9._/-]{1,60}")
+"""The whole query of a module in git."""
+
 _VARIABLE = re.compile(r"(?:(?i:bearer) )?\$(?:TF_TOKEN_[a-z0-9_]{1,255}|TOKEN)[\"']?")
 """The name of a variable in the place of a token, as the commands of fixes have it: it tells nothing."""
 
@@ -213,7 +216,7 @@ def _login(match: re.Match[str]) -> str:
 
 
 def _url(match: re.Match[str]) -> str:
-    """Return a URL without user, password, query and fragment."""
+    """Return a URL without user, password, query and fragment; the name of a branch or tag of a module stays."""
     rest = match["rest"]
     start = f"{match['quote'] or ''}{match['scheme']}"
     end = _end_of_login(rest)
@@ -232,6 +235,8 @@ def _url(match: re.Match[str]) -> str:
     if query.startswith(REMOVED):
         return f"{start}{rest}"
     ending = _ending(query)
+    if place[0] == "?" and _REF.fullmatch(query.removesuffix(ending)):
+        return f"{start}{rest}"
     return f"{start}{head}{place[0]}{REMOVED}{ending}" if len(ending) < len(query) else f"{start}{rest}"
 
 
