@@ -177,6 +177,22 @@ def test_a_root_whose_own_files_tell_all_is_the_one_that_failed(tmp_path: Path, 
     assert roots_of(diagnosed(folder, doctor, excluded(PINNED))) == ["prod"]
 
 
+@pytest.mark.parametrize("is_of_call", [False, True], ids=["no call", "another version"])
+def test_a_root_with_the_same_providers_that_calls_other_modules_is_not_the_one_that_failed(
+    is_of_call: bool, tmp_path: Path, doctor: Any
+) -> None:
+    both = requires(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
+    call = called(PINNED).partition("module")[2] if is_of_call else ""
+    folder = estate(tmp_path / "r", {"alike": f"{both}module{call}" if call else both, "prod": called(GIT)})
+    netbox = sample_entry("acme/netbox", "3.9.1", "~> 3.9")
+    (folder / "alike/.terraform.lock.hcl").write_bytes(lock_file(DEMO, netbox))
+    git(folder, "commit", "-qam", "alike locks both")
+    document = diagnosed(folder, doctor, f"{BEGIN}Downloading {GIT} for net...\n{READONLY}")
+    assert (document["state"], roots_of(document)) == ("open", ["prod"])
+    (folder / "alike/main.tf").write_text(both.replace("~> 1.4", "~> 1.4, >= 1.5.0"), "utf-8")
+    assert roots_of(diagnosed(folder, doctor, excluded(GIT))) == ["prod"]
+
+
 @pytest.mark.parametrize("order", ["together", "constraint first", "log first"])
 def test_a_lock_file_that_no_commit_had_with_the_constraint_is_not_fixed(
     order: str, tmp_path: Path, doctor: Any

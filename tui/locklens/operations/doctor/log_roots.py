@@ -148,22 +148,24 @@ class LogRoots(RootStates):
 
         That is so in the history of the commit; a merge joins several, of which this says nothing.
         """
-        after, before = self.at(path, commit), self.at(path, f"{commit}^")
-        if after is None or before is None or self.at(path, f"{commit}^2") is not None:
+        repository = self._checkout.repository
+        if repository is None or repository.commit(commit).parents != 1:
+            return False
+        if (after := self.at(path, commit)) is None or (before := self.at(path, f"{commit}^")) is None:
             return False
         has = (self._has_constraint(one, error) or self._may_have_constraint(one, error) for one in (after, before))
         return before.configuration.has_files and tuple(has) == (True, False)
 
-    def _having_fetched(self, paths: list[str], error: RecognisedError) -> list[str]:
+    def _having_fetched(self, paths: Sequence[str], error: RecognisedError) -> list[str]:
         """Return those of some roots that call the modules which the run fetched, or did; all where none does."""
         if not error.modules or not 1 < len(paths) <= MOST_READ:
-            return paths
+            return [*paths]
 
         def calls(path: str) -> bool:
             earlier = (one for one in self.earlier(path) if one.configuration.has_files)
             return any(may_have_fetched(one.configuration, error.modules) for one in (self.root(path), *earlier))
 
-        return [path for path in paths if calls(path)] or paths
+        return [*filter(calls, paths)] or [*paths]
 
     def had_constraint(self, path: str, error: RecognisedError) -> bool:
         """True if a root had the constraints of the message in one of the last commits, or at the log."""
@@ -335,11 +337,11 @@ class LogRoots(RootStates):
         return self._of_claims[told]
 
     def _agreeing(self, error: RecognisedError) -> list[str]:
-        best, found = None, list[str]()
+        best, found, candidates = None, list[str](), self._having_fetched(self.candidates, error)
         for is_past in (False, True):
             if best is not None and best == (False, False, LockOfRun.HERE) and not _is_of_entry(error):
                 break  # commits tell nothing more
-            agreed = {path: how for path in self.candidates if (how := self._agreement(path, error, is_past=is_past))}
+            agreed = {path: how for path in candidates if (how := self._agreement(path, error, is_past=is_past))}
             others = {path for path in agreed if self._is_of_other_tool(path, error)}
             best = min((how for path, how in agreed.items() if path not in others), default=None)
             found = [path for path, how in agreed.items() if how == best and path not in others]
@@ -525,6 +527,7 @@ class LogRoots(RootStates):
         With them come those that may have them, by what is not read of their configuration, unless the files of another
         root itself have all: a module that was fetched may be that of each.
         """
+        paths = self._having_fetched(paths, error)
         open_to = {path for path in paths if self._may_have_constraint(self.root(path), error)}
         own = {path for path in paths if self._has_constraint(self.root(path), error)}
         alone = (replace(self.root(path), configuration=self.root(path).configuration.of_own_files) for path in own)
