@@ -39,10 +39,12 @@ def test_a_commit_with_other_files_is_named(form: str, tmp_path: Path, doctor: A
     commit = git(folder, "rev-parse", "HEAD").strip()
     git(folder, "checkout", "-q", "-")
 
-    def notes(commit: str) -> list[str]:
-        line = FORMS[form].format(whole=commit, short=commit[:8])
-        (folder / "ci.log").write_text(f"{line}\n{FAILED}", "utf-8")
-        return [one for one in doctor(folder, "--offline", "ci.log")["run"]["notes"] if "the log is of commit" in one]
+    def notes(*commits: str) -> list[str]:
+        lines = "".join(f"{FORMS[form].format(whole=one, short=one[:8])}\n" for one in commits)
+        (folder / "ci.log").write_text(f"{lines}{FAILED}", "utf-8")
+        return [
+            one for one in doctor(folder, "--offline", "ci.log")["run"]["notes"] if "commit" in one and "log" in one
+        ]
 
     name = commit[: 12 if "whole" in FORMS[form] else 8]
     differs = (
@@ -50,8 +52,9 @@ def test_a_commit_with_other_files_is_named(form: str, tmp_path: Path, doctor: A
     )
     assert notes(commit) == [f"{differs} the log"]
     unknown = "0123456789" * 4
-    lacking = "which is not in this clone: fetch the branch of the failing run, and check it out"
-    assert notes(unknown) == [f"the log is of commit {unknown[: len(name)]}, {lacking}"]
+    lacking = "which is not in this clone: if it is of this repository, fetch the branch of the failing run"
+    assert notes(unknown) == [f"the log names commit {unknown[: len(name)]} as checked out, {lacking}"]
+    assert notes(unknown, commit) == [f"{differs} the log"], "another repository was checked out first"
     git(folder, "checkout", "-q", "demo")
     assert notes(commit) == []
     (folder / "other").write_text("", "utf-8")

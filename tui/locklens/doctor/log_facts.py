@@ -40,6 +40,7 @@ _CHECKED_OUT = re.compile(
     r"(?P<commit>[0-9a-f]{7,40})(?=\s|$)"
 )
 """How git, and the CI systems that call it, name the commit of a job."""
+_MOST_COMMITS = 5
 _RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
 
 
@@ -75,15 +76,16 @@ def _facts(lines: Sequence[LogLine], errors: Sequence[RecognisedError], named: C
     Of a log with runs of both tools, by the programs that it names, neither is told: each error has that of its run,
     else its root tells its own.
     """
-    tool = version = runner = commit = ""
+    tool = version = runner = ""
     platforms: dict[str, int] = {}
+    commits: dict[str, None] = {}
     for line in lines:
         text = line.text
         if match := _TOOL.search(text) or _IMAGE.search(text) or _EVENT_OF_TOOL.search(text):
             tool = "opentofu" if "tofu" in match["tool"].lower() else "terraform"
             version = match["version"]
-        if not commit and (match := _CHECKED_OUT.search(text)):
-            commit = match["commit"]
+        if ("heck" in text or "HEAD" in text) and len(commits) < _MOST_COMMITS:
+            commits |= {match["commit"]: None for match in _CHECKED_OUT.finditer(text)}
         if match := _RUNNER.match(text):
             runner = _runner_platform(match["name"], match["rest"])
         if text.startswith("on ") and (match := WRITTEN_PLATFORM.match(text, 3)):
@@ -99,7 +101,7 @@ def _facts(lines: Sequence[LogLine], errors: Sequence[RecognisedError], named: C
         tool = ran.name if ran is not None else ""
     told = [error.platform for error in errors if error.platform]
     platform = told[0] if told else max(platforms, key=lambda one: platforms[one], default=runner)
-    return LogFacts(tool, version, platform, commit=commit)
+    return LogFacts(tool, version, platform, commits=tuple(commits))
 
 
 def _runner_platform(name: str, rest: str) -> str:

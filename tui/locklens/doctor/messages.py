@@ -269,14 +269,14 @@ class LogFacts(Struct, frozen=True):
     """The facts that a log tells besides its errors; "" for unknown, as the tool of one with runs of both is.
 
     Attributes:
-        commit: The commit that was checked out for the job, in hexadecimal digits, perhaps the first ones.
+        commits: Those that the job checked out, the first few, each in hexadecimal digits, perhaps the first ones.
     """
 
     tool: str = ""
     tool_version: str = ""
     platform: str = ""
     root: str = ""
-    commit: str = ""
+    commits: tuple[str, ...] = ()
 
 
 class ReadLog(Struct, frozen=True):

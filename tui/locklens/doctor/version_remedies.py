@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from locklens.doctor.messages import LOCKLENS
 from locklens.doctor.model import CauseId, Remedy, TrustCost
 from locklens.doctor.tool_causes import as_required
-from locklens.project.configuration import constraint_place
+from locklens.project.configuration import constraint_place, is_fetched
 from locklens.review.why import held_words
 from locklens.selection.choosing import conflicts
 from locklens.text import clauses, counted, listing
@@ -85,7 +85,7 @@ def _by_constraint(one: Affected, others: Sequence[Version]) -> Remedy:
     note = f"{words} {listing(list(dict.fromkeys(places)), 3)}"
     if len(others) > 1:
         note = f"{note}: {best} is the newest"
-    if any(".terraform/" in each.file for each in _excluding(x, others)):
+    if any(is_fetched(each.file) for each in _excluding(x, others)):
         note = clauses(note, "another version of the module may have another constraint")
     if x.entry is not None:
         note = clauses(note, f"once that admits one, {one.line('upgrade', x.name)} selects it", NEW_DECISION)
@@ -181,7 +181,7 @@ def with_other_constraints(one: Affected, version: Version | None) -> Iterator[R
     if version == locked and any(cause.id is CauseId.HAND_EDIT and cause.is_probable for cause in one.causes):
         return  # with other hashes than its own, init refuses it whatever the constraints admit
     excluding = _excluding_in(x, one.roots, version)
-    if not excluding or not all(".terraform/" not in each.file and _can_admit(each, version) for each in excluding):
+    if not excluding or not all(not is_fetched(each.file) and _can_admit(each, version) for each in excluding):
         return
     places = listing(list(dict.fromkeys(str(constraint_place(each)) for each in excluding)), 3)
     name, is_locked = f"{x.name}={version}", version == locked

@@ -123,13 +123,18 @@ def source_place(one: Requirement) -> FilePlace:
     return FilePlace(one.file, one.source_line or one.line)
 
 
+def is_fetched(path: str) -> bool:
+    """True for a file of a module that `init` fetched, which is not edited where it lies."""
+    return ".terraform/" in path
+
+
 def source_places(requirements: Iterable[Requirement]) -> tuple[FilePlace, ...]:
     """Return the places of the source addresses that a provider has; () where a module that requires it has none.
 
     An installed module counts as one, since nothing of it can be edited. What the state requires is not written.
     """
     written = [one for one in requirements if one.contributor is not Contributor.STATE]
-    sources = [one for one in written if one.source_line and ".terraform/" not in one.file]
+    sources = [one for one in written if one.source_line and not is_fetched(one.file)]
     is_each = {one.module for one in written} == {one.module for one in sources}
     return tuple(dict.fromkeys(map(source_place, sources))) if is_each else ()
 
@@ -299,7 +304,7 @@ class Configuration(Struct, frozen=True, dict=True):
     @property
     def of_own_files(self) -> Configuration:
         """What it requires without the modules that were fetched, which other roots may call as well."""
-        return replace(self, requirements=tuple(one for one in self.requirements if ".terraform/" not in one.file))
+        return replace(self, requirements=tuple(one for one in self.requirements if not is_fetched(one.file)))
 
     @property
     def undeclared_reason(self) -> str:

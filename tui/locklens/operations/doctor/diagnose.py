@@ -36,6 +36,7 @@ from locklens.operations.doctor.subjects import SubjectFinder, different_first
 from locklens.operations.review.policy import policy_at
 from locklens.operations.root_modules import packages_words
 from locklens.policy import Policy
+from locklens.project.configuration import is_fetched
 from locklens.text import counted, listing, size_words
 from locklens.versions import Version, newest_matching
 
@@ -89,12 +90,9 @@ def diagnose(
     bounds = f"its last {size_words(MOST_BYTES)}, and of these at most {MOST_LINES:,} lines"
     of_cut = (f"the log is longer than what is read, {bounds}: its beginning was left out",) if read.is_cut else ()
     if request.log is not None and not read.errors:
-        number, words = read.other or (0, "")
-        of_other = (
-            (f"line {number} has an error of another kind, which is not diagnosed here: {words}",) if words else ()
-        )
-        notes = (*of_other, *of_cut)
-        return Diagnosis(at, is_offline, (), Incident(), notes=notes, is_cut=read.is_cut, has_other_error=words != "")
+        has_other = read.other is not None
+        notes = (*map(_of_other, [read.other] if read.other is not None else ()), *of_cut)
+        return Diagnosis(at, is_offline, (), Incident(), notes=notes, is_cut=read.is_cut, has_other_error=has_other)
 
     def agree(plan: ProvingPlanned) -> bool:
         on_event(plan)
@@ -165,7 +163,7 @@ def _diagnosed(
     ]
     if not is_fixed:
         is_certain = any(cause.verdict is CauseVerdict.YES for one in outcomes for cause in one.affected.causes)
-        of_commit = note_of_commit(checkout, read.facts.commit, subjects, is_certain=is_certain)
+        of_commit = note_of_commit(checkout, read.facts.commits, subjects, is_certain=is_certain)
         notes = [*filter(None, (of_commit,)), *notes]
     if examiner.copies.is_cut:
         notes.append(f"only the first {MOST_HASHED} copies on this machine were hashed: of the others nothing is said")
@@ -449,7 +447,7 @@ def _with_other_machines(fixed: str, checkout: Checkout, outcomes: Sequence[Outc
         is_installed = any(one.over == installed_words(one.x) for one in outcomes)
         return f"{fixed} (on another machine, init has to run there)" if is_installed else fixed
     changed = [one.x for one in outcomes if one.over not in {filled_words(one.x), GOT_PAST}]
-    read = [path for x in changed for path in (x.lock.path, *x.configuration.files) if ".terraform/" not in path]
+    read = [path for x in changed for path in (x.lock.path, *x.configuration.files) if not is_fetched(path)]
     uncommitted, unpushed = checkout.uncommitted(read), checkout.unpushed(read)
     files = [path for path in dict.fromkeys(read) if path in uncommitted or path in unpushed]
     them = "it is" if len(files) == 1 else "they are"
@@ -496,6 +494,12 @@ def _of_mask(masked: RecognisedError, error: RecognisedError) -> str:
     if MASK in error.provider:
         return f"{words}, and not exactly one locked provider fits"
     return f"{words}: of what is locked here, only {error.provider} fits"
+
+
+def _of_other(error: tuple[int, str]) -> str:
+    """Return a note on an error of another kind, which has a line and words."""
+    number, words = error
+    return f"line {number} has an error of another kind, which is not diagnosed here: {words}"
 
 
 def _of_overcome(error: RecognisedError) -> str:

@@ -31,7 +31,7 @@ from locklens.operations.doctor.places import of_provider
 from locklens.operations.root_modules import tool_of
 from locklens.project import configuration_files
 from locklens.project.clifiles import this_platform
-from locklens.project.configuration import constraint_place
+from locklens.project.configuration import constraint_place, is_fetched
 from locklens.project.revision_paths import path_below_top
 from locklens.text import listing
 from locklens.versions import Constraints, Operator, Version
@@ -441,7 +441,7 @@ class Examiner:
         if self._roots.had_constraint(one.root.path, one.error):
             return True
         words = [_written(term) for term in wanted - known]
-        files = {each.file for each in one.root.configuration.of(one.address) if ".terraform/" not in each.file}
+        files = {each.file for each in one.root.configuration.of(one.address) if not is_fetched(each.file)}
         return any(self._history.had(file, words, is_new=True) for file in sorted(files))
 
     def _brought_both(self, one: DoctorSubject, past: Sequence[PastEntry]) -> str:

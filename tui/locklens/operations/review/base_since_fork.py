@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.errors import RepositoryError
+from locklens.project.configuration import is_fetched
 from locklens.project.touched_roots import MODULE_SUFFIXES
 from locklens.project.tree import folder_of
 from locklens.text import counted, listing
@@ -44,7 +45,7 @@ def base_notes(
     for root in roots:
         files = root.configuration.files if root.configuration is not None else ()
         folders, locks = {root.path, *map(folder_of, files)}, [root.lock_file]
-        if differing and any(path not in before and ".terraform/" not in path for path in files):
+        if differing and any(path not in before and not is_fetched(path) for path in files):
             folder = root.path if root.renamed_from is None else folder_of(root.old.path)
             folders |= {folder, *map(folder_of, read_before(replace(root, path=folder)).files)}
             locks.append(root.old.path)

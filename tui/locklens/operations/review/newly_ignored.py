@@ -41,5 +41,5 @@ def ignoring_notes(comparison: Comparison) -> Iterator[str]:
     for place in dict.fromkeys(new.values()):
         own = [path for path, each in new.items() if each == place]
         tracked = f"{counted(len(own), 'lock file')} ({listing(own, 3)})" if comparison.all_locks else "lock files"
-        words = f"by {place}, which is new, git ignores {tracked}: those that it tracks stay so, and that of a new root"
-        yield f"{words} is not committed, so that nothing pins its providers"
+        words = f"since this change git ignores {tracked}, by {place}: those that it tracks stay so, and that of a new"
+        yield f"{words} root is not committed, so that nothing pins its providers"
