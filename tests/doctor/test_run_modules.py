@@ -209,3 +209,38 @@ def test_a_lock_file_that_no_commit_had_with_the_constraint_is_not_fixed(
     )
     assert (document["state"] == "open") == (order == "together")
     assert any(together in note for note in document["run"]["notes"]) == (order == "together")
+
+
+def test_the_bump_of_a_module_is_told_by_its_call_with_its_other_callers(tmp_path: Path, doctor: Any) -> None:
+    older, newer = called(PINNED.replace("v1.1.0", "v1.0.0")), called(PINNED)
+    folder = estate(tmp_path / "r", {"dev": older, "prod": older})
+    for name in ("dev", "prod"):
+        (folder / name / "main.tf").write_text(newer, "utf-8")
+    git(folder, "commit", "-qam", "net v1.1.0")
+    fetch(folder / "prod", PINNED, "", ("acme/demo", ">= 1.5.0"), ("acme/netbox", "~> 3.9"))
+    text = f"$ terraform -chdir=prod init -lockfile=readonly\n{excluded(PINNED)}"
+    document = diagnosed(folder, doctor, text)
+    (cause,) = (one for one in document["causes"] if one["verdict"] == "yes")
+    notes = document["run"]["notes"]
+    (note,) = (one for one in notes if one.startswith("in dev, too, the locked version"))
+    assert cause["id"] == "constraint-conflict"
+    assert any("prod/main.tf:10: since commit" in one and '"net v1.1.0"' in one for one in notes)
+    assert "does not satisfy the constraints (prod/.terraform/modules/net/versions.tf:" in note
+    way = "a read-only init fails until locklens lock acme/netbox --root=prod has locked what is required besides"
+    fixes = {one["command"]: one["note"] for one in document["remedies"]}
+    assert way in fixes["locklens upgrade acme/demo --root=prod"]
+    writing = {one["note"] for one in diagnosed(folder, doctor, text.replace(" -lockfile=readonly", ""))["remedies"]}
+    assert not any("read-only" in one for one in writing)
+
+
+def test_a_deduced_root_that_no_cause_fits_is_not_taken_for_certain(tmp_path: Path, doctor: Any) -> None:
+    demo, netbox = ("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9")
+    locked = lock_file(DEMO, sample_entry("acme/netbox", "3.9.1", "~> 3.9"))
+    files = {"dev/main.tf": requires(demo, netbox).encode(), "dev/.terraform.lock.hcl": locked}
+    files |= {"prod/main.tf": requires(demo).encode(), "prod/.terraform.lock.hcl": lock_file(DEMO)}
+    folder = repository(tmp_path / "r", files)
+    document = diagnosed(folder, doctor, READONLY)
+    note = "no cause fits dev, which the log does not name: if another root failed, name it with -- ROOT"
+    assert (document["state"], roots_of(document)) == ("open", ["dev"])
+    assert note in document["run"]["notes"]
+    assert note not in diagnosed(folder, doctor, READONLY, "--", "dev")["run"]["notes"]

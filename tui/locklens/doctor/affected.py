@@ -67,6 +67,11 @@ class Affected(Struct, frozen=True):
         return self.examined.message.options or _OPTIONS.get(self.examined.message.kind, ())
 
     @property
+    def is_read_only(self) -> bool:
+        """True if the run may not write the lock file, as its log tells."""
+        return any(one.lstrip("-") == "lockfile=readonly" for one in self._options)
+
+    @property
     def get_line(self) -> str:
         """The command line that installs the modules of the root, and no provider."""
         is_update = any(each.is_outdated for each in self.examined.configuration.missing_modules)
@@ -129,8 +134,7 @@ class Affected(Struct, frozen=True):
     def locked_by_init(self) -> str:
         """What else init locks or drops in the root, in a clause; "" for nothing, or where it may not write."""
         x = self.examined
-        is_kept = "-lockfile=readonly" in self._options or self.replaced_by_init
-        if not x.lock.exists or x.lock.problems or is_kept:
+        if not x.lock.exists or x.lock.problems or self.is_read_only or self.replaced_by_init:
             return ""
         required, words = x.configuration.required(), list[str]()
         new = required - {*x.lock.by_address, x.address}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from locklens.doctor.affected import Affected
+    from locklens.project.configuration import Requirement
 
 
 def judge_causes(examined: Examined, rules: Sequence[str] = ()) -> tuple[Cause, ...]:
@@ -291,28 +292,35 @@ def requirements_at_fault(one: Affected) -> Iterator[FilePlace]:
 
     They have a source that its registry does not have, a constraint that excludes the locked version, or another
     constraint, admit no version of a mirror, or require a provider that is not locked, or whose release has no package
-    of the platform.
+    of the platform. Of a module that is fetched, it is the line of the call that selects its version.
     """
+    for each, place in _at_fault(one):
+        call = one.examined.configuration.exact_call(each)
+        yield call.selected_at if call is not None else place
+
+
+def _at_fault(one: Affected) -> Iterator[tuple[Requirement, FilePlace]]:
+    """Yield what is required where a cause rests on it, with the line that says so."""
     x, ids = one.examined, {cause.id for cause in one.causes if cause.is_probable}
     written = [each for each in x.required if each.contributor not in {Contributor.RECORDED, Contributor.STATE}]
     if x.history.had_no_file:
         return  # what is required is locked
     if CauseId.WRONG_SOURCE in ids:
-        yield from map(source_place, [each for each in written if each.source_line] or written)
+        yield from ((each, source_place(each)) for each in [one for one in written if one.source_line] or written)
     elif CauseId.NOT_LOCKED in ids or (CauseId.PLATFORM_MISSING in ids and x.entry is None):
-        yield from (FilePlace(each.file, each.line) for each in written)
+        yield from ((each, FilePlace(each.file, each.line)) for each in written)
     elif CauseId.MIRROR_LACKS in ids and x.message.kind == "no-matching-release":
         held = [version for those in x.places.mirrors_alone.values() for version in those]
         for each in written:
             if each.constraints.terms and not any(map(each.constraints.admits, held)):
-                yield constraint_place(each)
+                yield each, constraint_place(each)
     elif CauseId.CONSTRAINT_CONFLICT in ids:
         clashing = {each.site for demands in conflicts(x.required)[:1] for one in demands for each in one.requirements}
         locked = x.entry.version if x.entry is not None else None
         for each in written:
             is_excluding = locked is None or not each.constraints.admits(locked)
             if each.constraints.terms and (each.site in clashing if clashing else is_excluding):
-                yield constraint_place(each)
+                yield each, constraint_place(each)
 
 
 class Several(Struct, frozen=True):

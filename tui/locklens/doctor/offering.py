@@ -235,15 +235,17 @@ def _named(found: Collection[Sequence[tuple[Remedy, Affected]]], affected: Seque
             write = replace(write, next_step=_in_root(write.next_step, place)) if write is not None else None
             remedy = replace(remedy, command=_in_root(remedy.command, place), write=write)
         unsaid = stand_ins(remedy)
-        left = {name for name, root in written if root in roots} - {other.examined.name for _, other in group}
+        fixed = {name for name, root in written if root in roots}
+        left = fixed - {other.examined.name for _, other in group}
         if remedy.write and (others := sorted(left)):
             unsaid.append(f"{listing(others, 3)} {'needs' if len(others) == 1 else 'need'} another fix")
         size = None if remedy.is_of_all and has_several.providers and remedy.size else remedy.size
-        pruned = remedies.pruned_words(remedy, [other for _, other in group]) if remedy.id in _LOCKING else ""
+        pruned = remedies.pruned_words(remedy, [other for _, other in group]) if remedy.id in remedies.LOCKING else ""
+        lacking = remedies.lacking_words(remedy, [other for _, other in group], fixed)
         compared = remedies.words_of_compared(remedy, [other for _, other in group])
         callers = version_remedies.words_of_callers(remedy, [other for _, other in group])
-        note = clauses(pruned, callers, remedy.note, compared, remedies.words_of_more(remedy), *unsaid)
-        is_partial = remedy.is_partial or pruned != ""
+        note = clauses(pruned, lacking, callers, remedy.note, compared, remedies.words_of_more(remedy), *unsaid)
+        is_partial = remedy.is_partial or bool(pruned or lacking)
         remedy = replace(remedy, roots=max(remedy.roots, len(roots)), size=size, note=note, is_partial=is_partial)
         is_of_some = has_several.roots and len(roots) < len(everywhere)
         names = {other.examined.name for _, other in group}
@@ -285,9 +287,6 @@ _OF_RELEASE = frozenset({"lock-platform", "accept-republished", "reinstall", "re
 
 _OF_SEVERAL = frozenset({"lock", "lock-platform", "prune", "restore-entry"})
 """Fixes whose commands take several providers."""
-
-_LOCKING = frozenset({"change-constraint", "lock", "restore-entry", "upgrade"})
-"""Fixes whose commands write entries, and remove none."""
 
 _FETCHING = frozenset({"reinstall", "fill-mirror", "retry", "run-again", "use-tool"})
 """Fixes whose commands fetch each package that is not the locked one, and replace what is in its place."""

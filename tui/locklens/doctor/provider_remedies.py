@@ -357,9 +357,12 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         is_other = own is not None and x.entry is not None and not own.hashes & x.locked
         there = own.shown_hash if own is not None and is_other else ""
         note = f"what is there now ({there}) is replaced, and not kept" if there else ""
+        is_elsewhere = installed is not None and not installed.is_of_run
+        if is_elsewhere and x.message.kind == "plugin-missing":
+            note = clauses("on the machine of the log, before the command that failed", note)
         if own is not None and not is_other and x.entry is not None and not x.fitting:
             note = "on the machine of the log; here the locked package is installed: run the failed command again"
-            if installed is not None and not installed.is_of_run:
+            if is_elsewhere:
                 note = "on the machine of the log, before the command that failed; here the locked package is installed"
         where = replace(one, roots=("ROOT",)) if x.fitting else one.alone
         is_of_all = len(x.lock.entries) > 1

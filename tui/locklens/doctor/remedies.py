@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from locklens.dialect import twin_of
 from locklens.doctor import is_for_twin, locked_states, taken_over
 from locklens.doctor.affected import excluding
+from locklens.doctor.fixed import new_requirements
 from locklens.doctor.model import CauseId, CauseVerdict, Remedy, TrustCost
 from locklens.doctor.network_remedies import fix_by_retry, fix_package
 from locklens.doctor.past_remedies import changes_since, earlier, fitting_past, moved_file, restored, restored_file
@@ -34,7 +35,7 @@ from locklens.trust.authentication import Refusal
 from locklens.versions import newest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from locklens.addresses import ProviderAddress
     from locklens.doctor.affected import Affected
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 _C = CauseId
 _NONE, _LOW, _HIGH = TrustCost.NONE, TrustCost.LOW, TrustCost.HIGH
+
+LOCKING = frozenset({"change-constraint", "lock", "restore-entry", "upgrade"})
+"""Fixes whose commands write entries, and remove none."""
 
 
 def fix_platform(one: Affected) -> Iterator[Remedy]:
@@ -410,6 +414,23 @@ def pruned_words(remedy: Remedy, group: Sequence[Affected]) -> str:
     line = replace(group[0], roots=tuple(dict.fromkeys(root for one in group for root in one.roots))).line("prune")
     names = listing(list(map(str, sorted(orphans))), 3)
     return f"a read-only init fails until {line} has removed what nothing requires: {names}" if orphans else ""
+
+
+def lacking_words(remedy: Remedy, group: Sequence[Affected], fixed: Collection[str]) -> str:
+    """Return what a read-only lock file lacks after a remedy that writes other entries; "" for nothing.
+
+    `fixed` are the names of the providers that have a fix of their own.
+    """
+    if remedy.id not in LOCKING:
+        return ""
+    names = dict[str, None]()
+    for one in group:
+        x = one.examined
+        new = sorted(new_requirements(x) - {x.address}) if one.is_read_only and not x.fitting else []
+        names |= dict.fromkeys(name for each in new if (name := each.short(x.tool.default_host)) not in fixed)
+    roots = tuple(dict.fromkeys(one.roots[0] for one in group))
+    line = replace(group[0], roots=roots).line("lock", *names)
+    return f"a read-only init fails until {line} has locked what is required besides" if names else ""
 
 
 def fix_unrequired(one: Affected) -> Iterator[Remedy]:

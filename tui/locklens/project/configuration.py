@@ -193,15 +193,22 @@ class RemoteModule(ModuleReference, frozen=True):
 
     Attributes:
         version: The constraint of a registry's module; "" without one.
+        selected_line: Line of what selects its version: of that argument, else of the source.
         is_exact: True if every `init` fetches the same code: by an exact version, a commit, or a checksum.
         fetched: The version of the copy that is fetched here; "" without one, or without a version.
         folder: That of the copy, relative to the tree's top; "" without one.
     """
 
     version: str
+    selected_line: int
     is_exact: bool
     fetched: str = ""
     folder: str = ""
+
+    @property
+    def selected_at(self) -> FilePlace:
+        """The place of what selects its version."""
+        return FilePlace(self.file, self.selected_line)
 
 
 class ConfigurationProblem(Struct, frozen=True):
@@ -341,6 +348,12 @@ class Configuration(Struct, frozen=True, dict=True):
         for one in self.requirements:
             found.setdefault(one.address, []).append(one)
         return {address: tuple(those) for address, those in found.items()}
+
+    def exact_call(self, one: Requirement) -> RemoteModule | None:
+        """Return the call that brings a requirement, of a module of which every `init` fetches the same; else None."""
+        calls = (each for each in self.remote_modules if f"{one.module}.".startswith(f"{each.call}."))
+        call = next(calls, None) if is_fetched(one.file) else None
+        return call if call is not None and call.is_exact else None
 
     def requires(self, address: ProviderAddress) -> bool:
         """True if a provider is among those that are `required`."""

@@ -236,8 +236,10 @@ class ModuleTree:
         record, folder, tree = self._manifest().get(key), None, self._worktree
         if record is not None and record.source == source.text and tree is not None:
             folder = tree.join(self._root.folder, record.folder)
+        selecting = call.version if call.version.is_given else call.source
         return RemoteModule(
-            key, call.source.shown, file, call.line, call.version.shown, is_exact_call(source, call.version.text),
+            key, call.source.shown, file, call.line, call.version.shown, selecting.place.line,
+            is_exact_call(source, call.version.text),
             fetched=record.version if record is not None and folder else "", folder=folder or "",
         )  # fmt: skip
 

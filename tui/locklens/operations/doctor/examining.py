@@ -28,6 +28,7 @@ from locklens.machine import path_from_shell
 from locklens.operations.doctor.changed_roots import ChangedRoots
 from locklens.operations.doctor.copies import CopyFinder, is_absolute, is_of_cache
 from locklens.operations.doctor.places import of_provider
+from locklens.operations.doctor.run_modules import required_there
 from locklens.operations.root_modules import tool_of
 from locklens.project import configuration_files
 from locklens.project.clifiles import this_platform
@@ -366,7 +367,8 @@ class Examiner:
         """Yield the entries of other roots, with what requires the provider where a constraint may be theirs, too.
 
         That is so in the roots that a log fits as well, in those with the same hashes, which a fix would change too,
-        and in all that call a module of the root.
+        and in all that call a module of the root. Of a module that only this root has fetched, it is what the very same
+        code requires here.
         """
         own = one.root.configuration.of(one.address) if one.address is not None else ()
         is_shared = any(posixpath.dirname(each.file) != one.root.path for each in own)
@@ -376,7 +378,8 @@ class Examiner:
         roots = {each.root.path: each.root for each in self._finder.elsewhere(one, read)}
         differing = [path for path in others if is_same[path] is False][:_MOST_DATED]
         for path, other in others.items():
-            required = roots[path].configuration.of(other.entry.address) if path in roots else ()
+            there = roots[path].configuration if path in roots else None
+            required = required_there(there, other.entry.address, one.root.configuration) if there is not None else ()
             since = self._history.since_of(other) if path in differing else ""
             own_commits = shared.get(other.lock_file, frozenset())
             shown = self._checkout.shown(path)

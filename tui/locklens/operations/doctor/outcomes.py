@@ -12,8 +12,9 @@ from locklens.doctor.causes import cause_title
 from locklens.doctor.fixed import changed_words, fixed_words, obstacle_words, of_other_packages
 from locklens.doctor.judging import judge_causes, of_no_root, of_one_message, of_one_root, standing_causes
 from locklens.doctor.messages import WARNINGS
-from locklens.doctor.model import CauseVerdict
+from locklens.doctor.model import CauseId, CauseVerdict
 from locklens.lockfile import pinned
+from locklens.project.configuration import constraint_place
 from locklens.text import listing
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from locklens.doctor.model import Cause
     from locklens.operations.doctor.checkout import Checkout
     from locklens.operations.doctor.subjects import DoctorSubject, SubjectFinder
+    from locklens.project.configuration import Requirement
 
 
 class Outcome(Struct, frozen=True):
@@ -164,6 +166,8 @@ def notes_of(
         of_others = (one.x for one in outcomes if one.x.is_of_other_version and not one.has_ended)
         yield from (_of_other_version(x) for x in of_others if not (x.fitting or x.history.brought_both))
         yield from (_of_which_root(x, known) for x in known if x.fitting)
+        yield from (_of_deduced(one) for one in outcomes if one.subject.is_deduced)
+        yield from (_of_same_conflict(one.affected) for one in outcomes)
         yield from (_of_changed(checkout, one.subject, one.x) for one in outcomes if one.subject.changed)
         yield from (_of_no_root(finder, one.subject.named, one.x) for one in outcomes if not one.x.is_of_root)
         yield from _of_other_constraints([x for x in known if not x.history.is_constraint_of_here])
@@ -221,6 +225,29 @@ def _of_which_root(x: Examined, known: Sequence[Examined]) -> str:
     if all(one.is_of_other_version for one in known if one.error == x.error):
         return f"no root here locks {x.name} {x.message.version}: check out the commit of the failing run"
     return f"the log does not tell which root failed; it fits {roots}: name it with -- ROOT"
+
+
+def _of_deduced(one: Outcome) -> str:
+    """Return a note on a root that neither the log nor the user names, where no cause fits it; "" for any other."""
+    x = one.x
+    if one.has_ended or x.fitting or not x.is_of_root or any(cause.is_probable for cause in one.affected.causes):
+        return ""
+    return f"no cause fits {x.own_root}, which the log does not name: if another root failed, name it with -- ROOT"
+
+
+def _of_same_conflict(one: Affected) -> str:
+    """Return a note on other roots whose constraints exclude what they lock of the provider; "" for none."""
+    x = one.examined
+    if not any(cause.id is CauseId.CONSTRAINT_CONFLICT and cause.verdict is CauseVerdict.YES for cause in one.causes):
+        return ""
+    excluding: dict[str, list[Requirement]] = {}
+    for other in x.others:
+        those = [each for each in other.requirements if not each.constraints.admits(other.entry.version)]
+        if those and other.root not in one.alone.roots:
+            excluding[other.root] = those
+    places = dict.fromkeys(str(constraint_place(each)) for those in excluding.values() for each in those)
+    does_not = f"the locked version of {x.name} does not satisfy the constraints ({listing(list(places), 3)})"
+    return f"in {listing(list(excluding), 3)}, too, {does_not}" if excluding else ""
 
 
 def _of_changed(checkout: Checkout, one: DoctorSubject, x: Examined) -> str:

@@ -1,4 +1,4 @@
-"""The modules that a run fetched, as its log names them, beside the calls and the copies of a root here. Pure."""
+"""The modules that a run fetched, or another root has, beside the calls and the copies of a root here. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from locklens.project.module_sources import admits, is_constraint, package_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from locklens.addresses import ProviderAddress
     from locklens.doctor.messages import FetchedModule
-    from locklens.project.configuration import Configuration, RemoteModule
+    from locklens.project.configuration import Configuration, RemoteModule, Requirement
 
 
 def may_have_fetched(configuration: Configuration, modules: Sequence[FetchedModule]) -> bool:
@@ -54,3 +55,17 @@ def outdated(
             source = f"{call.source} {module.version}".rstrip()
             found.append(MissingModule(call.call, source, call.file, call.line, OUTDATED))
     return found
+
+
+def required_there(
+    configuration: Configuration, address: ProviderAddress, fetched: Configuration
+) -> tuple[Requirement, ...]:
+    """Return what requires a provider in a root, also by modules that only another root has fetched.
+
+    Those count that both call in the very same version, of which each `init` fetches the same.
+    """
+    missing = {one.call for one in configuration.missing_modules}
+    called = {(one.source, one.version) for one in configuration.remote_modules if one.call in missing and one.is_exact}
+    pairs = ((each, fetched.exact_call(each)) for each in (fetched.of(address) if called else ()))
+    of_others = (each for each, call in pairs if call is not None and (call.source, call.version) in called)
+    return (*configuration.of(address), *of_others)

@@ -47,6 +47,7 @@ class DoctorSubject(Struct, frozen=True):
         besides: Others that it may be of, where the current folder's root was taken.
         named: The folder that the log names, where it is no root here, or was that of the root before a move; else "".
         changed: Those of `fitting` whose entry was changed later than the log, while another root has it as it was.
+        is_deduced: True if neither the log nor the user names the root, and there are others.
     """
 
     error: RecognisedError | None
@@ -57,6 +58,7 @@ class DoctorSubject(Struct, frozen=True):
     besides: tuple[str, ...] = ()
     named: str = ""
     changed: tuple[str, ...] = ()
+    is_deduced: bool = False
 
     @property
     def message(self) -> RecognisedError:
@@ -218,7 +220,9 @@ class SubjectFinder:
             roots = map(self.roots.root, fitting if told else self._of_each_entry(fitting, error))
             found = [self._of_root(error, root, self.roots.address(error, root)) for root in roots]
         found = found or [self._of_none(error)]
-        return [replace(one, besides=besides, named=folder) for one in _unsure(found, () if told else fitting)]
+        found = _unsure(found, () if told else fitting)
+        is_deduced = not told and len(self._checkout.locks) > 1
+        return [replace(one, besides=besides, named=folder, is_deduced=is_deduced) for one in found]
 
     def _of_none(self, error: RecognisedError) -> DoctorSubject:
         """Return the subject of an error that fits no root here: the current folder as one without files."""
