@@ -326,6 +326,7 @@ def test_of_a_write_that_was_reverted_otherwise_nothing_is_left_to_undo(top: Pat
     apply(Prune(Scope(top, ("infra",))).plan().proposal)
     lock.write_bytes(before)
     (write,) = recorded(top).writes
+    assert write.state == "(reverted since)"
     with pytest.raises(
         StaleLockFileError, match=rf"^infra/{LOCK}: reverted since, so that .* cannot be undone$"
     ) as refused:

@@ -328,6 +328,8 @@ async def test_the_next_finding_is_an_unknown_check_where_there_is_none(opening:
                 f"a: {tool}: no release date of 2.0.0 and 2.1.0 is known: `locklens upgrade` to 2.1.0 ends it"
                 in on.said
             )
+            await on.press("U")
+            assert f"upgrade: a: {tool}: no release date" in on.text
 
 
 async def test_the_form_for_roots_without_a_lock_file_counts_no_entries(

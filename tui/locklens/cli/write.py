@@ -177,8 +177,8 @@ def _list_writes(*, is_json: bool) -> int:
             facts = {"id": write.id, "at": record.at, "undone": write.is_undone, "command": record.command}
             put_event("write", **facts, files=files, message=record.message or None)
         else:
-            undone = "  (undone)" if write.is_undone else ""
-            put(page([f"{write.id}  {write.moment}  {record.command}{undone}", *(f"  {name}" for name in files)]))
+            title = f"{write.id}  {write.moment}  {record.command}  {write.state}".rstrip()
+            put(page([title, *(f"  {name}" for name in files)]))
     for words in damaged:
         if is_json:
             put_event("note", message=words)

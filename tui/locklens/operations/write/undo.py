@@ -53,11 +53,18 @@ class AppliedWrite(Struct, frozen=True):
         record: Its files, time, command line and commit message.
         files: The files, relative to the repository's top.
         is_undone: True if it was reverted and not applied again.
+        is_gone: True if its files are as before it for another reason, so that nothing of it is left to undo.
     """
 
     record: Record
     files: tuple[str, ...]
     is_undone: bool
+    is_gone: bool = False
+
+    @property
+    def state(self) -> str:
+        """What became of it since, with brackets; "" where it can be undone."""
+        return "(undone)" if self.is_undone else "(reverted since)" if self.is_gone else ""
 
     @property
     def id(self) -> str:
@@ -101,7 +108,7 @@ def recorded(folder: Path, *, journal: Journal | None = None) -> Recorded:
     """
     top = top_of(folder)
     journal = journal or Journal()
-    writes = _applied(top, journal)  # reading them sets the damaged ones aside
+    writes = tuple(map(_with_gone, _applied(top, journal)))  # reading them sets the damaged ones aside
     words = "a record of a write here is damaged, so that this write cannot be undone; it was set aside"
     return Recorded(writes, tuple(f"{place}: {words}" for place in journal.damaged(top)))
 
@@ -116,6 +123,14 @@ def _applied(top: Path, journal: Journal) -> tuple[AppliedWrite, ...]:
             names = (*_names(record, top).values(), *(_shown(folder.place, top) for folder in record.folders))
             writes[record.id] = AppliedWrite(record, names, undone[record.id])
     return tuple(writes[one] for one in undone if one in writes)
+
+
+def _with_gone(write: AppliedWrite) -> AppliedWrite:
+    files = () if write.is_undone or write.record.target.is_index else write.record.files
+    try:
+        return replace(write, is_gone=bool(files) and all(current(file) == file.old for file in files))
+    except OSError:
+        return write
 
 
 def undo(folder: Path, *, write: str = "", is_redo: bool = False, journal: Journal | None = None) -> Plan:

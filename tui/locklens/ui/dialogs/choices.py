@@ -139,8 +139,9 @@ def _listed(writes: Iterable[AppliedWrite]) -> Iterator[Line]:
     """The cursor stops at the line of each write, which has its id; files are listed that its title does not name."""
     for write in writes:
         verb = Span("redo  ", Role.WARN) if write.is_undone else Span("undo  ", Role.GOOD)
-        undone = Span("  (undone)" if write.is_undone else "", Role.DIM)
-        yield line(verb, Span(write.moment, Role.DIM), "  ", write.words, undone, hanging=8, copied=write.id)
+        verb = Span("gone  ", Role.DIM) if write.is_gone else verb
+        state = Span(f"  {write.state}".rstrip(), Role.DIM)
+        yield line(verb, Span(write.moment, Role.DIM), "  ", write.words, state, hanging=8, copied=write.id)
         names = [name for name in write.files if not write.words.endswith(f" {name}")]
         for name in names[:_FILES_SHOWN]:
             yield line(Span(f"        {name}", Role.PLACE), hanging=10)

@@ -344,7 +344,7 @@ class HealthScreen(MarkingScreen[str]):
         """Plan to upgrade the providers of the row: to the versions that fix its advisories, or by the cooldown."""
         health, found = self.health, self._upgrading
         if health is None or not self._providers:
-            self.refuse("upgrade: no provider on this row")
+            self.refuse(f"upgrade: {self._left_out or 'no provider on this row'}")
         elif not found.fixes:
             whole_roots_last = sorted(found.left_out, key=lambda one: one.provider is None)
             nothing = f"no {'marked root' if self.marked else 'root'} locks this, or is known to require it"
@@ -352,6 +352,14 @@ class HealthScreen(MarkingScreen[str]):
             self.refuse(f"upgrade: {reasons[0]}")
         else:
             self.decide("upgrade", lambda: self._upgrade(found, health))
+
+    @property
+    def _left_out(self) -> str:
+        """The first provider that an upgrade for the row's check leaves out, in a sentence; "" for none."""
+        row, health = self.left.current, self.health
+        if health is None or row is None or row.result is None or row.result.check.command != "upgrade":
+            return ""
+        return next((one.sentence for one in remedy(row.result.check, health).left_out), "")
 
     def _upgrade(self, found: CheckRemedy, health: Health) -> Upgrade:
         where, policy = partial(self.source.where, Path(health.top)), health.review.policy
