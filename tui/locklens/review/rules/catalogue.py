@@ -290,15 +290,16 @@ _ALL = (
         "Neither the configuration nor the local state requires this provider. If a module is not fetched, the state "
         "is remote, or the folder has no configuration or a terragrunt.hcl, this cannot be determined, and the "
         "severity is info.",
-        "An orphan is noise in every later review, and hides the moment when something else starts to require it.",
+        "`init` removes it; with -lockfile=readonly, as many pipelines run it, it fails. Until then it is noise in "
+        "every review, and hides the moment when something else starts to require it.",
         "Run `terraform providers`; search the state for resources of the provider.",
         "Prune it: `locklens prune`, or P on Review or Health with the branch checked out; `terraform init` does it "
         "too.",
         cases={
             "unknown": RuleWording(
                 "Not known whether it is required",
-                "Keep it, unless `terraform providers` shows that nothing requires it: then `locklens prune NAME` "
-                "removes it.",
+                "Keep it, unless `terraform providers` shows that nothing requires it: then `init -lockfile=readonly` "
+                "fails until `locklens prune NAME` has removed it.",
             ),
             "other tool": RuleWording(
                 "Locked for the other tool's registry",
