@@ -1098,6 +1098,20 @@ def test_what_is_installed_here_does_not_end_the_error_of_a_ci_system(mark: str,
     assert notes == ["on the machine of the log, before the command that failed; here the locked package is installed"]
 
 
+def test_a_data_folder_that_a_fix_made_here_does_not_end_the_error_of_a_ci_system(
+    made: Any, doctor: Any, tmp_path: Path
+) -> None:
+    folder, data = made(INCIDENTS["plugin-missing"]), tmp_path / "tfdata"
+    log = (folder / "ci.log").read_text("utf-8").replace("cached in .terraform/", f"cached in {data}/")
+    (folder / "ci.log").write_text(f"##[group]Run terraform plan\n{log}", "utf-8")
+    os.utime(folder / "ci.log", (1_700_000_000, 1_700_000_000))
+    write_unpacked(data / "providers", ADDRESS, "1.4.2", "linux_amd64")
+    document = doctor(folder, "ci.log")
+    assert (document["state"], *_first(document)) == ("open", "plugin-missing", "yes")
+    notes = [one["note"] for one in document["remedies"] if one["id"] == "reinstall"]
+    assert notes == ["on the machine of the log, before the command that failed; here the locked package is installed"]
+
+
 @pytest.mark.parametrize("is_committed", [True, False])
 def test_without_a_registry_hashes_of_another_version_have_ended_where_a_commit_has_the_others(
     is_committed: bool, made: Any, doctor: Any

@@ -36,10 +36,10 @@ TOOL_COMMAND = re.compile(
 """A command line of either tool, in a shell's or a CI system's words, and not in a sentence."""
 _EVENT_OF_TOOL = re.compile(r'"@message": ?"(?P<tool>Terraform|OpenTofu) (?P<version>\d{1,4}\.\d{1,4}\.[\w.-]{1,24})"')
 _CHECKED_OUT = re.compile(
-    r"(?:Checking out (?:Revision )?|HEAD is now at |\bgit checkout (?:-\S{1,20} ){0,4})"
+    r"(?:Checking out (?:Revision )?|HEAD is now at |\bgit checkout (?:-\S{1,20} ){0,4}| Merge (?=[0-9a-f]{40} into ))"
     r"(?P<commit>[0-9a-f]{7,40})(?=\s|$)"
 )
-"""How git, and the CI systems that call it, name the commit of a job."""
+"""How git, and the CI systems that call it, name the commit of a job; of a pull request on GitHub, that merges it."""
 _MOST_COMMITS = 5
 _RUNNER = re.compile(r"^Image: (?P<name>ubuntu|windows|macos)-(?P<rest>[\w.-]{1,30})$")
 

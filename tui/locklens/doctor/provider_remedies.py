@@ -211,7 +211,7 @@ def fix_mirror(one: Affected) -> Iterator[Remedy]:
     elif x.entry is not None and x.required and not x.constraints.admits(x.entry.version):
         line, cost = f"{alone.line('upgrade', x.name)} && {line}", _LOW
         note = clauses(note, f"{x.name} is upgraded first, since mirror fetches what is locked", NEW_DECISION)
-    yield alone.remedy("fill-mirror", title, cost, size, line, note, is_of_all=is_of_all)
+    yield alone.remedy("fill-mirror", title, cost, size, line, alone.first_get, note, is_of_all=is_of_all)
 
 
 def _left_out(x: Examined) -> tuple[str, str] | None:

@@ -100,7 +100,7 @@ class CopyFinder:
         shown = os.path.normpath(shown).replace(os.sep, "/")
         base = str(place) if data != _DATA else str(self._checkout.top)
         is_there = place.is_dir()
-        is_of_run = error is None or not self._is_relayed or (is_there and setting != "" and is_alone)
+        is_of_run = error is None or not self._is_relayed  # a fix may have made the folder that the log names
         return InstalledPlace(str(place), shown, base, is_there, setting, is_of_run=is_of_run)
 
     def _with_modules(self, installed: InstalledPlace, one: DoctorSubject) -> InstalledPlace:
