@@ -141,6 +141,24 @@ def test_what_the_base_has_changed_of_files_that_the_branch_moved_is_noted(tmp_p
     assert note.startswith(f"main has changed {LOCK}, modules/net/more.tf since the branch began, which 1 root here")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege")
+def test_what_the_base_has_changed_behind_links_is_noted(tmp_path: Path) -> None:
+    """Shared files and modules are often links: their own paths stay as they were."""
+    call = 'module "net" {\n  source = "./net"\n}\n'
+    files = {LOCK: OLD, "infra/main.tf": call, "common/versions.tf": "", "modules/net/main.tf": ""}
+    top = repository(tmp_path / "top", files)
+    (top / "infra/versions.tf").symlink_to("../common/versions.tf")
+    (top / "infra/net").symlink_to("../modules/net")
+    commit(top, {})
+    git(top, "checkout", "-qb", "change")
+    commit(top, {LOCK: ENTRY.format("1.0.1", "0" * 64)})
+    git(top, "checkout", "-q", "main")
+    commit(top, {"common/versions.tf": "locals {}\n", "modules/net/more.tf": "", "common/other.tf": ""})
+    run = json.loads(locklens(top, *REVIEW, "main", "--merge-base", "--head", "change")[1])["run"]
+    (note,) = [one for one in run["notes"] if "since the branch began" in one]
+    assert note.startswith("main has changed common/versions.tf, modules/net/more.tf since the branch began")
+
+
 def test_the_base_is_the_default_branch_as_it_is_at_the_remote(hub: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(hub.clone)
     base = fetch_pull_request(hub.clone, 12, remote="origin")

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from locklens.errors import RepositoryError
 from locklens.project.configuration import is_fetched
+from locklens.project.gittree import ListedTree
 from locklens.project.touched_roots import MODULE_SUFFIXES
 from locklens.project.tree import folder_of
 from locklens.text import counted, listing
@@ -29,7 +30,7 @@ def base_notes(
     """Yield one sentence on all files of the reviewed roots that the base has changed since its fork point.
 
     A merge follows files that the branch moved: of such a root those count that it read before, which `read_before`
-    tells.
+    tells. Where a path leads through a link, so does what is behind that.
     """
     fork, tip, repository = comparison.base.revision, comparison.tip, comparison.repository
     if tip is None or tip.revision is None or fork is None or repository is None or tip.revision == fork:
@@ -41,6 +42,7 @@ def base_notes(
         return
     differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     modules = {path for path in differing if path.endswith(MODULE_SUFFIXES)}
+    trees = [one for one in (comparison.base.tree, tip.tree, comparison.head.tree) if isinstance(one, ListedTree)]
     found, number = set[str](), 0
     for root in roots:
         files = root.configuration.files if root.configuration is not None else ()
@@ -49,10 +51,20 @@ def base_notes(
             folder = root.path if root.renamed_from is None else folder_of(root.old.path)
             folders |= {folder, *map(folder_of, read_before(replace(root, path=folder)).files)}
             locks.append(root.old.path)
-        own = {path for path in modules if folder_of(path) in folders}.union(differing.intersection(locks))
+        if differing:
+            folders |= _behind_links(trees, folders)
+        behind = _behind_links(trees, (*files, *locks)) if differing else ()
+        own = {path for path in modules if folder_of(path) in folders}.union(differing.intersection({*locks, *behind}))
         found |= own
         number += bool(own)
     if found:
         read = f"{counted(number, 'root')} here {'reads' if number == 1 else 'read'}"
         words = f"{tip.name} has changed {listing(sorted(found), 3)} since the branch began, which {read}"
         yield f"{words}: what a merge makes of both was not reviewed"
+
+
+def _behind_links(trees: Iterable[ListedTree], paths: Iterable[str]) -> set[str]:
+    """Return the files and folders to which links on some paths lead, in any of some trees."""
+    known = [*paths]
+    places = (tree.resolve(path) for tree in trees for path in known)
+    return {place for place in places if place is not None}.difference(known)
