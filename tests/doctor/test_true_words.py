@@ -22,8 +22,13 @@ from locklens.demo.cases import requires, sample_entry
 from locklens.demo.faults import Fault, FaultRule, Step
 from locklens.demo.incidents import SampleCopy, boxed_log, sample_incidents
 from locklens.doctor.messages import RecognisedError
+from locklens.doctor.model import Cause, CauseId, CauseVerdict, StartingPoint
 from locklens.doctor.report_words import distinct_messages
+from locklens.operations.doctor import DoctorRequest
+from locklens.operations.doctor.diagnose import diagnose
 from locklens.project.clifiles import this_platform
+from locklens.releases import NetworkSettings
+from locklens.storage.cache import Cache
 
 INCIDENTS = {one.cause: one for one in reversed(sample_incidents())}
 LOCK = ".terraform.lock.hcl"
@@ -1050,6 +1055,36 @@ def test_a_signature_that_is_refused_is_found_without_a_log(
     folder = made(replace(INCIDENTS["key-changed"], rules=(FaultRule(fault, "registry.terraform.io/acme/demo"),)))
     first = doctor(folder, "--", "live/prod")["causes"][0]
     assert (first["id"], first["verdict"], words in first["evidence"]) == (cause, "yes", True)
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_finding_about_a_pinned_key_has_the_pin_for_its_cause(is_own: bool, made: Any) -> None:
+    folder = made(replace(INCIDENTS["key-changed"], rules=()))
+    request = DoctorRequest(None, folder, os.environ, roots=("live/prod",), provider="acme/demo")
+
+    def caused() -> Cause:
+        with Cache.in_memory() as cache:
+            started_from = StartingPoint("LK010", ("LK010",))
+            found = diagnose(replace(request, network=NetworkSettings(os.environ, cache), started_from=started_from))
+        return next(cause for cause in found.causes if cause.id is CauseId.KEY_CHANGED)
+
+    signer = re.findall(r"[0-9A-F]{40}", caused().evidence)[0]
+    key = signer if is_own else "0" * 40
+    (folder / "locklens.toml").write_text(
+        f'[trust.acme]\nkeys = ["{key}"]\nby = "ana"\non = 2026-11-01\nwhy = "announced"\n', "utf-8"
+    )
+    git(folder, "add", "locklens.toml")
+    git(folder, "commit", "-qm", "pin")
+    cause = caused()
+    if is_own:
+        assert (cause.verdict, cause.evidence) == (
+            CauseVerdict.NO, f"signed by {signer}, which the policy pins for acme",
+        )  # fmt: skip
+    else:
+        assert (cause.verdict, cause.title) == (
+            CauseVerdict.YES, "the release is not signed by the key that the policy pins",
+        )  # fmt: skip
+        assert cause.evidence == f"signed by {signer}; the policy pins acme to {key} (locklens.toml:1)"
 
 
 EXPIRED = (

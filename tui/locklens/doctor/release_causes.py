@@ -294,8 +294,14 @@ def key_changed(x: Examined) -> Judgement | None:
         return Judgement(verdict, words, missing, x.today.as_of, basis=Basis.RUN, title=_NO_LISTED_KEY)
     if judged is None:
         return Judgement(_UNKNOWN, "the signature of today is unknown", missing_sums(x), basis=Basis.GUESS)
+    if x.today.objection and x.error is None:  # no tool asks for it
+        title = "the release is not signed by the key that the policy pins"
+        return Judgement(_YES, x.today.objection, as_of=x.today.as_of, basis=Basis.HERE, title=title)
     before = x.today.neighbour.keys[0] if x.today.neighbour is not None and x.today.neighbour.keys else None
     key = judged.signed_by
+    if x.today.pin is not None and key is not None and not x.today.objection:  # it alone decides who may sign
+        words = f"signed by {key.fingerprint}, which the policy pins for {x.today.pin.name}"
+        return Judgement(_NO, words, as_of=x.today.as_of)
     if key is None or before is None:
         missing = "" if judged.problem is None else f"{judged.problem}: {judged.problem.hint}"
         missing = missing or "who signed the version before"

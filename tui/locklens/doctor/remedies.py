@@ -221,6 +221,9 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     """For a release whose signature is refused: a version with another one; a bad one is reported first."""
     if one.examined.message.is_of_bad_signature:
         yield from fix_package(one)
+    if one.examined.today.objection and one.examined.error is None:
+        yield _compared_key(one)
+        return
     judged, neighbour = one.examined.today.authentication, one.examined.today.neighbour
     is_of_age = one.examined.is_expiry_refused
     is_signed = judged is not None and judged.signed_by is not None and judged.refusal is None
@@ -243,6 +246,14 @@ def fix_signature(one: Affected) -> Iterator[Remedy]:
     if is_of_age:
         yield _signed_anew(one)
         yield _without_enforcement(one)
+
+
+def _compared_key(one: Affected) -> Remedy:
+    """Return the remedy for a release of a key that the policy does not pin: a person has to know whose it is."""
+    x = one.examined
+    title = f"Compare the key of {x.release} with what its publisher announced: pin it, or lock another version"
+    note = "the command shows the signers of other versions, and changes nothing"
+    return one.alone.remedy("ask-publisher", title, _NONE, 0, "", note, hint=x.shell.command_line("keys", "--history"))
 
 
 def _signed_anew(one: Affected) -> Remedy:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.doctor import FoundPackage, OfferedPackage
+    from locklens.policy import Pin
     from locklens.releases import Listing, LookupFailure
     from locklens.review.case import Case
     from locklens.selection import Hold
@@ -44,6 +45,8 @@ class Today(Struct, frozen=True, dict=True):
         unlisted: Providers with the versions of a conflict's sides that their registries do not list.
         of_release: Whether each `zh` of a side is of its release, by provider and version; None for unknown.
         held: The listed versions that the policy holds back, as far as their ages are known, and what holds each.
+        pin: The keys that the policy pins for the provider; None for no pin.
+        objection: What the pin says against the signer, with its place; "" for nothing, or for an unknown signer.
     """
 
     as_of: str | None = None
@@ -60,6 +63,8 @@ class Today(Struct, frozen=True, dict=True):
     unlisted: frozenset[tuple[ProviderAddress, str]] = frozenset()
     of_release: Mapping[tuple[ProviderAddress, str], bool | None] = {}
     held: Mapping[Version, tuple[Hold, ...]] = {}
+    pin: Pin | None = None
+    objection: str = ""
 
     @property
     def listing(self) -> Listing | None:

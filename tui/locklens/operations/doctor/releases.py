@@ -30,6 +30,7 @@ from locklens.review import HashFact
 from locklens.review.case import Case, FactSubject, settled_case
 from locklens.review.evidence import FactCollector, trace
 from locklens.review.model import Change, ChangeKind, HostState
+from locklens.review.rules.release import signing_objection
 from locklens.selection.choosing import policy_holds
 from locklens.sources.hosts import NotAsked
 from locklens.versions import Version, neighbour, precedence
@@ -136,6 +137,9 @@ def look_up_entries(
                 downloads = downloads_of(session, subject.tool, case, of, confirm, on_event)
                 if any(one.startswith(PAGE) for one in downloads):
                     answers[key] = _requested(session, subject.tool, case.entry, platform, is_of_file=False)
+            pin, objection = policy.pin(case.entry.address), ""
+            if pin is not None and (found_one := signing_objection(policy, case.entry.address, new=case.new)):
+                objection = f"{found_one.words} ({found_one.place})"
             found[key] = Today(
                 _as_of(subject.change, case),
                 case,
@@ -146,6 +150,8 @@ def look_up_entries(
                 downloads=downloads,
                 is_offline=request.network.is_offline,
                 held=policy_holds(policy, case.entry.address, case.listing.versions, ages[key[:2]]),
+                pin=pin,
+                objection=objection,
             )
         on_event(LookupProgress(session.log))
         hosts = host_states(known, is_offline=request.network.is_offline)
