@@ -17,6 +17,7 @@ import pytest
 from kit.command_line import no_screen
 from kit.effort import DIAGONAL
 from kit.git import git
+from kit.repositories import repository
 from kit.schemas import validate
 from msgspec.structs import replace
 
@@ -1473,11 +1474,12 @@ def test_a_run_that_did_not_have_the_lock_file_that_is_here_gets_it(
     assert "REQUIRED" not in out, "what is required is locked"
     commit = git(folder, "rev-parse", "--short=12", "HEAD").strip()
     reasons = {
-        "committed": f"commit {commit} has it: an image or a job that copies no dot files",
-        "untracked": "the file is not committed, so that no clone has it",
-        "ignored": "git ignores the file, so that no clone has it",
+        "committed": f"nothing tells that {path} ever lacked that; commit {commit} has it: an image or a job that copies no "
+        "dot files",
+        "untracked": f"{path} is not committed, so that no clone has it",
+        "ignored": f"git ignores {path}, so that no clone has it",
     }
-    assert document["causes"][0]["evidence"].endswith(f"ever lacked that; {reasons[state]}")
+    assert document["causes"][0]["evidence"].endswith(f"all that live/prod requires, and {reasons[state]}")
     (fix,) = document["remedies"]
     commands = {"committed": None, "untracked": f"git add -- {path}", "ignored": f"git add -f -- {path}"}
     assert fix["command"] == commands[state]
@@ -1485,3 +1487,31 @@ def test_a_run_that_did_not_have_the_lock_file_that_is_here_gets_it(
     if fix["command"]:
         git(folder, *fix["command"].split()[1:])
         assert doctor(folder, "ci.log")["state"] == "open", "a job has it once it is committed"
+
+
+@pytest.mark.parametrize("was_committed", [True, False])
+def test_an_ignored_lock_file_that_init_writes_here_ends_no_error_of_a_job(
+    was_committed: bool, tmp_path: Path, doctor: Any
+) -> None:
+    """Each clone lacks it, whenever it was written here; and roots whose lock file is committed are not the failing one."""
+    demo, locked = ("acme/demo", "~> 1.4"), lock_file(sample_entry("acme/demo", "1.4.2", "~> 1.4"))
+    files = {f"{name}/main.tf": requires(demo).encode() for name in ("dev", "prod", "qa")}
+    locks = {f"{name}/.terraform.lock.hcl": locked for name in ("dev", "prod")}
+    folder = repository(tmp_path / "r", {**files, **locks, ".gitignore": b"qa/.terraform*\n"})
+    (folder / "qa/.terraform.lock.hcl").write_bytes(locked)
+    if was_committed:
+        git(folder, "add", "-f", "qa/.terraform.lock.hcl")
+        git(folder, "commit", "-qm", "lock qa")
+        git(folder, "rm", "-q", "--cached", "qa/.terraform.lock.hcl")
+        git(folder, "commit", "-qm", "ignore qa's")
+    text = "Changes to the required provider dependencies were detected, but the lock file is read-only."
+    found = '- Finding acme/demo versions matching "~> 1.4"...'
+    log = f"##[group]Run terraform init -lockfile=readonly\n{found}\n\nError: Provider dependency changes detected\n\n{text}\n"
+    (folder / "ci.log").write_text(log, "utf-8")
+    for at in (1_900_000_000, 1_500_000_000):  # the lock file is older than the log, and younger
+        os.utime(folder / "ci.log", (at, at))
+        document = doctor(folder, "--offline", "ci.log")
+        (cause,) = (one for one in document["causes"] if one["verdict"] == "likely")
+        assert (document["state"], cause["id"], document["errors"][0]["roots"]) == ("open", "not-locked", ["qa"])
+        assert cause["evidence"].endswith("git ignores qa/.terraform.lock.hcl, so that no clone has it")
+        assert document["remedies"][0]["command"] == "git add -f -- qa/.terraform.lock.hcl"

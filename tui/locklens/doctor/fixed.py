@@ -199,7 +199,7 @@ def _agreed(x: Examined) -> str:
 
     OpenTofu adds its own entry for one of Terraform's registry on every run, whatever is required.
     """
-    if migrated(x.lock.entries, x.tool).moved:
+    if migrated(x.lock.entries, x.tool).moved or x.history.had_no_file:
         return ""
     now = frozenset(x.lock.by_address)
     if not x.configuration.unknown_reason and not _is_exact(x):

@@ -100,13 +100,15 @@ def _without_entry(x: Examined) -> str:
 def _without_file(x: Examined) -> Judgement:
     """Judge a run that listed all that its root requires as not locked, where the lock file here always had it."""
     verb = "had to find" if x.message.kind == "readonly-changed" else "missed"
-    words = f"the run {verb} all that {x.own_root} requires, and nothing tells that {x.lock.path} ever lacked that"
+    words = f"the run {verb} all that {x.own_root} requires, and"
     if x.history.is_ignored:
-        words = f"{words}; git ignores the file, so that no clone has it"
+        words = f"{words} git ignores {x.lock.path}, so that no clone has it"
     elif not x.history.states:
-        words = f"{words}; the file is not committed, so that no clone has it"
+        words = f"{words} {x.lock.path} is not committed, so that no clone has it"
     else:
-        words = f"{words}; commit {x.history.states[0].commit[:12]} has it: an image or a job that copies no dot files"
+        commit = x.history.states[0].commit[:12]
+        words = f"{words} nothing tells that {x.lock.path} ever lacked that; commit {commit} has it"
+        words = f"{words}: an image or a job that copies no dot files"
     return Judgement(_LIKELY, words, _FILES_OF_RUN, basis=Basis.RUN, title="the failing run had no lock file")
 
 

@@ -301,10 +301,14 @@ class Examiner:
     def _had_no_file(self, one: DoctorSubject, *, is_new: bool) -> bool:
         """True if the failing run had no lock file, and the one here neither came later than the log, nor is new."""
         lock, root = one.root.lock, one.root.path
-        if one.error is None or not lock.exists or not self._roots.had_no_file(root, one.error):
+        if one.error is None or not lock.exists:
             return False
-        if self.copies.is_later(lock.path) and self.copies.installed(root, one.error).is_of_run:
+        is_of_run = self.copies.installed(root, one.error).is_of_run
+        is_in_no_clone = not is_of_run and self._history.is_in_no_clone(lock.path)
+        if not self._roots.had_no_file(root, one.error, is_in_no_clone=is_in_no_clone):
             return False
+        if is_in_no_clone or (is_of_run and self.copies.is_later(lock.path)):
+            return is_in_no_clone
         return not (is_new and any(each.path == lock.path for each in self._history.lock_files(lock.path)))
 
     def _removed_by(self, one: DoctorSubject) -> str:

@@ -224,6 +224,11 @@ class LockHistory:
 
         return self._git is not None and path in self._git.ignored(UncommittedSide.WORK_TREE, [path])
 
+    def is_in_no_clone(self, path: str) -> bool:
+        """True if git ignores a path, and the current commit does not have it."""
+        is_committed = self._git is None or self._git.is_unborn or self._git.show("HEAD", path) is not None
+        return not is_committed and self.is_ignored(path)
+
     def had(self, path: str, words: Sequence[re.Pattern[bytes]], *, is_new: bool = False) -> bool:
         """True if a file had all of some words in one of its commits; `is_new` where it was never committed."""
         commits = self._git.touching(path, PAST_COMMITS) if self._git is not None else ()

@@ -15,10 +15,9 @@ from locklens.doctor import may_read, taken_over
 from locklens.doctor.fixed import OF_HASHES, OF_REQUIREMENTS
 from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING
 from locklens.doctor.redacting import redacted
-from locklens.lockfile.update import migrated
 from locklens.operations.doctor.masked import MASK, unmasked
 from locklens.operations.doctor.root_states import MOST_READ, RootStates
-from locklens.operations.doctor.run_claims import Agreement, LockOfRun, RunClaim, parsed, terms_of
+from locklens.operations.doctor.run_claims import Agreement, LockOfRun, RunClaim, locked_for, parsed, terms_of
 from locklens.operations.doctor.run_modules import may_have_fetched, outdated
 from locklens.operations.root_modules import lock_path, tool_before
 from locklens.project.configuration import Contributor
@@ -366,13 +365,13 @@ class LogRoots(RootStates):
         if claim is None or (not is_read and self._is_of_other_tool(path, error)):
             return None
         of_init = not claim.missing
-        now = [_locked(lock, tool, of_init=of_init) for lock in self.locks_of(path)]
+        now = [locked_for(lock, tool, of_init=of_init) for lock in self.locks_of(path)]
         earlier = (one.configuration for one in (self.earlier(path, tool) if is_past else ()))
         states = [self.root(path, tool).configuration, *filter(claim.is_exactly_of, earlier)]
         if not any(claim.may_be_of(read, now[0]) for read in states):
             return None  # whatever was locked in commits
         locks = self.history.lock_files(lock_path(path)) if is_past else ()
-        past = [_locked(lock, tool, of_init=of_init) for lock in locks]
+        past = [locked_for(lock, tool, of_init=of_init) for lock in locks]
         found = []
         for number, read in enumerate(states):
             lock = None
@@ -380,7 +379,7 @@ class LogRoots(RootStates):
                 is_here = number == 0 and any(claim.is_of(read, each) for each in now)
                 lock = LockOfRun.HERE if is_here or _is_of_entry(error) else LockOfRun.COMMITTED
             elif claim.is_of(read, frozenset()):
-                lock = LockOfRun.NONE
+                lock = LockOfRun.NONE if self.history.lock_files(lock_path(path)) else LockOfRun.ABSENT
             elif claim.lists(read, now[0]):
                 lock = LockOfRun.ELSEWHERE
             if lock is not None:
@@ -397,11 +396,17 @@ class LogRoots(RootStates):
         """True if some root locks or requires the provider of an error, whatever else its run tells."""
         return bool(self._fitting(error))
 
-    def had_no_file(self, path: str, error: RecognisedError) -> bool:
-        """True if a root agrees with what a run tells, but for its lock file: none of its states lacks all of that."""
+    def had_no_file(self, path: str, error: RecognisedError, *, is_in_no_clone: bool) -> bool:
+        """True if a root agrees with what a run tells, but for its lock file: none of its states lacks all of that.
+
+        One that is in no clone is none of them, whatever it had before it was written here.
+        """
         is_of_file = error.kind in OF_LACKING | {"readonly-changed"}
         agreed = self._agreement(path, error, is_past=True) if is_of_file else None
-        return agreed is not None and not agreed.is_guessed and agreed.lock is LockOfRun.NONE
+        if agreed is None or agreed.is_guessed or not is_in_no_clone:
+            return agreed is not None and not agreed.is_guessed and agreed.has_none
+        claim = self._claim(error, self._tool_of(error) or self.root(path).tool)
+        return claim is not None and claim.is_of(self.root(path).configuration, frozenset())
 
     def _claim(self, error: RecognisedError, tool: Dialect) -> RunClaim | None:
         """Return what the run of an error tells of its root, as a tool reads the names."""
@@ -593,8 +598,3 @@ def _quotes(tree: Tree, file: str, error: RecognisedError) -> bool:
 
 def _ending_like(name: str, roots: Iterable[str]) -> list[str]:
     return [path for path in roots if f"/{path}".endswith(f"/{name}")]
-
-
-def _locked(lock: LockFile, tool: Dialect, *, of_init: bool) -> frozenset[ProviderAddress]:
-    """Return the providers that a run of a tool finds locked: `init` of OpenTofu adds those that it moves."""
-    return frozenset(one.address for one in (migrated(lock.entries, tool).entries if of_init else lock.entries))

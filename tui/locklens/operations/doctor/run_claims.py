@@ -10,12 +10,15 @@ from msgspec import Struct
 from locklens.addresses import AddressError, ProviderAddress
 from locklens.dialect import twin_of
 from locklens.doctor.messages import OF_LACKING
+from locklens.lockfile.update import migrated
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from locklens.dialect import Dialect
     from locklens.doctor.messages import RecognisedError
+    from locklens.lockfile import LockFile
     from locklens.project.configuration import Configuration
 
 
@@ -26,9 +29,11 @@ class LockOfRun(IntEnum):
     """The one that is here, or was when the log was made."""
     COMMITTED = 1
     """The one of a commit."""
-    NONE = 2
-    """None at all: in its job, each provider is missing."""
-    ELSEWHERE = 3
+    ABSENT = 2
+    """None at all, as in each clone: no commit has the one that is here."""
+    NONE = 3
+    """None at all, although a commit has one: in its job, each provider is missing."""
+    ELSEWHERE = 4
     """Another one, such as that of a branch that is not here."""
 
 
@@ -47,7 +52,12 @@ class Agreement(NamedTuple):
     @property
     def had_lock(self) -> bool:
         """True if the root agrees in all, with a lock file that it has or had."""
-        return self < (False, False, LockOfRun.NONE)
+        return self < (False, False, LockOfRun.ABSENT)
+
+    @property
+    def has_none(self) -> bool:
+        """True if the run had no lock file."""
+        return self.lock in {LockOfRun.ABSENT, LockOfRun.NONE}
 
 
 class RunClaim(Struct, frozen=True):
@@ -154,3 +164,8 @@ def parsed(text: str, parse: Callable[[str], ProviderAddress], *, is_other: bool
         return twin_of(parse(text)) if is_other else parse(text)
     except (AddressError, ValueError):
         return None
+
+
+def locked_for(lock: LockFile, tool: Dialect, *, of_init: bool) -> frozenset[ProviderAddress]:
+    """Return the providers that a run of a tool finds locked: `init` of OpenTofu adds those that it moves."""
+    return frozenset(one.address for one in (migrated(lock.entries, tool).entries if of_init else lock.entries))

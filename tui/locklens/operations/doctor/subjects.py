@@ -120,21 +120,22 @@ class SubjectFinder:
         own = self._checkout.shown(subject.root.path)
         if subject.entry is None or subject.root.lock.problems:
             return (own,)
-        same = self.same_entry(subject.root.path, subject.entry, self._named_roots() or subject.fitting)
+        same = self._with_entry(subject.root.path, subject.entry, self._named_roots() or subject.fitting)
         if subject.fitting:
             state = self._state(subject.root.path, subject.message, subject.address)
-            paths = {self._checkout.shown(path): path for path in self._checkout.locks}
-            same = tuple(one for one in same if self._state(paths[one], subject.message, subject.address) == state)
+            same = [one for one in same if self._state(one, subject.message, subject.address) == state]
             alike = [each for each in subjects if (each.error, each.address) == (subject.error, subject.address)]
-            examined = [path for each in alike if (path := self._checkout.shown(each.root.path)) in {own, *same}]
-            same = tuple(one for one in same if one not in examined and examined[0] == own)
-        return (own, *same)
+            examined = [path for each in alike if (path := each.root.path) in {subject.root.path, *same}]
+            same = [one for one in same if one not in examined and examined[0] == subject.root.path]
+        return (own, *map(self._checkout.shown, same))
 
     def same_entry(self, own: str, entry: LockEntry, paths: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the other roots with the same entry, of some or of all; relative to the current folder."""
+        return tuple(map(self._checkout.shown, self._with_entry(own, entry, paths)))
+
+    def _with_entry(self, own: str, entry: LockEntry, paths: Sequence[str]) -> list[str]:
         states = ((path, self.roots.lock(path).entry(entry.address)) for path in paths or self._checkout.locks)
-        same = (path for path, other in states if path != own and pinned(other) == pinned(entry))
-        return tuple(map(self._checkout.shown, same))
+        return [path for path, other in states if path != own and pinned(other) == pinned(entry)]
 
     def elsewhere(self, subject: DoctorSubject, paths: Sequence[str]) -> list[DoctorSubject]:
         """Return a subject of each of some roots that an error may be of, relative to the top."""
