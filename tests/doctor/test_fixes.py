@@ -570,6 +570,29 @@ def test_a_mirror_on_a_server_that_was_filled_is_fixed(
         assert (document["state"], document["causes"][0]["id"]) == ("open", "mirror-differs"), "init fails of that"
 
 
+def test_roots_that_the_log_does_not_fit_are_named_where_they_have_the_wrong_entry(made: Any, doctor: Any) -> None:
+    folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))
+    for name in ("twin", "other"):
+        shutil.copytree(folder / "live/prod", folder / "live" / name)
+    more = lock_file(DEMO, sample_entry("acme/netbox", "3.9.1", "~> 3.9"))
+    (folder / "live/other/.terraform.lock.hcl").write_bytes(more)
+    both = requires(("acme/demo", "~> 1.4"), ("acme/netbox", "~> 3.9"))
+    (folder / "live/other/main.tf").write_text(both, "utf-8")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "roots")
+    for path in folder.glob("live/*/.terraform.lock.hcl"):
+        path.write_text(re.sub("(zh:|h1:)....", r"\g<1>0000", path.read_text("utf-8")), "utf-8")
+    git(folder, "commit", "-qam", "edited")
+    log = (folder / "ci.log").read_text("utf-8")
+    reused = "- Reusing previous version of acme/demo from the dependency lock file\n"
+    reused += "- Installing acme/demo v1.4.2...\n"
+    (folder / "ci.log").write_text(log.replace("plugins...\n", f"plugins...\n{reused}"), "utf-8")
+    document = doctor(folder, "ci.log")
+    assert document["errors"][0]["roots"] == ["live/prod", "live/twin"]
+    note = "live/other has that entry of acme/demo, too, and a fix leaves it: locklens doctor -- live/other"
+    assert note in document["run"]["notes"]
+
+
 @pytest.mark.parametrize("is_committed", [False, True])
 def test_an_edit_of_hashes_that_a_commit_has_as_they_were_signed(is_committed: bool, made: Any, doctor: Any) -> None:
     folder = made(replace(INCIDENTS["platform-missing"], locks=(lock_file(DEMO),)))

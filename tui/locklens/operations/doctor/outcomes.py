@@ -12,7 +12,7 @@ from locklens.doctor.causes import cause_title
 from locklens.doctor.fixed import changed_words, fixed_words, obstacle_words, of_other_packages
 from locklens.doctor.judging import judge_causes, of_no_root, of_one_message, of_one_root, standing_causes
 from locklens.doctor.messages import WARNINGS
-from locklens.doctor.model import CauseId, CauseVerdict
+from locklens.doctor.model import CauseId, CauseVerdict, Trait
 from locklens.lockfile import pinned
 from locklens.project.configuration import constraint_place
 from locklens.text import listing
@@ -168,6 +168,7 @@ def notes_of(
         yield from (_of_which_root(x, known) for x in known if x.fitting)
         yield from (_of_deduced(one) for one in outcomes if one.subject.is_deduced)
         yield from (_of_same_conflict(one.affected) for one in outcomes)
+        yield from (_of_same_entry(finder, one) for one in outcomes if one.x.fitting and not one.has_ended)
         yield from (_of_changed(checkout, one.subject, one.x) for one in outcomes if one.subject.changed)
         yield from (_of_no_root(finder, one.subject.named, one.x) for one in outcomes if not one.x.is_of_root)
         yield from _of_other_constraints([x for x in known if not x.history.is_constraint_of_here])
@@ -248,6 +249,17 @@ def _of_same_conflict(one: Affected) -> str:
     places = dict.fromkeys(str(constraint_place(each)) for those in excluding.values() for each in those)
     does_not = f"the locked version of {x.name} does not satisfy the constraints ({listing(list(places), 3)})"
     return f"in {listing(list(excluding), 3)}, too, {does_not}" if excluding else ""
+
+
+def _of_same_entry(finder: SubjectFinder, one: Outcome) -> str:
+    """Return a note on roots that the log does not fit, and that have an entry which is surely wrong; "" for none."""
+    x, certain = one.x, (each for each in one.affected.causes if each.verdict is CauseVerdict.YES)
+    if x.entry is None or not any(Trait.OF_WRONG_ENTRY in each.traits for each in certain):
+        return ""
+    others = [root for root in finder.same_entry(x.root, x.entry) if root not in x.fitting]
+    has, them = ("has", "it") if len(others) == 1 else ("have", "them")
+    words = f"{listing(others, 3)} {has} that entry of {x.name}, too, and a fix leaves {them}"
+    return f"{words}: {x.shell.command_line('doctor', '--', *others)}" if others else ""
 
 
 def _of_changed(checkout: Checkout, one: DoctorSubject, x: Examined) -> str:
