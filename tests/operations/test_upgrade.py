@@ -962,6 +962,20 @@ def test_what_a_pin_holds_back_names_an_older_release_of_a_pinned_key_and_edits_
     assert [one.hint for one in planned(top, shelf, policy=policy).remarks] == [""], "the locked one is no upgrade"
 
 
+def test_beside_what_a_pin_holds_back_the_release_is_named_that_the_cooldown_alone_does(top: Path) -> None:
+    lay(top, {"main.tf": requiring(aws="~> 5.0"), LOCK: [entry("aws", "5.0.0", "~> 5.0")]})
+    keys = "A" * 40, "B" * 40
+    policy = parse_policy(f'cooldown = 7\n[trust.hashicorp]\nkeys = ["{keys[0]}"]'.encode(), "locklens.toml")
+    shelf = Shelf(OFFERED)
+    shelf.days, shelf.signers = {"5.1.0": 9, "5.2.0": 2}, {"5.1.0": keys[1], "5.2.0": keys[0]}
+    held = "aws: 5.2.0 is held back: cooldown 7 d (2 d old)"
+    pinned, note = remarks(planned(top, shelf, policy=policy))
+    assert (pinned.partition(" by ")[0], note) == ("aws: 5.1.0 is held back", f"{held}; --ignore-cooldown selects it")
+    shelf.signers["5.2.0"] = keys[1]
+    refused = f"signed by {keys[1]}; the policy pins hashicorp to {keys[0]} (locklens.toml:2)"
+    assert remarks(planned(top, shelf, policy=policy))[1] == f"{held}; a pin refuses it, too: {refused}"
+
+
 def test_another_signer_is_a_warning(top: Path) -> None:
     lay(top, TWO)
     keys = "A" * 40, "B" * 40

@@ -374,6 +374,7 @@ class RootUpgrade:
             self._warn_of_locked(address, selected.version, offered)
             return None
         if self._is_held_by_pin(address, selected.version, offered):
+            self._note_held(address, selected.version, offered)
             return None
         return self._of_known_age(address, selected.version, offered)
 
@@ -410,13 +411,19 @@ class RootUpgrade:
         """Return a selected version; warn of its age, and note a newer one that the policy alone holds back."""
         if address in self._ages:
             self._warn_of_age(address, version)
+        self._note_held(address, version, offered)
+        return version
+
+    def _note_held(self, address: ProviderAddress, version: Version, offered: Sequence[ListedVersion]) -> None:
+        """Note the newest version above one that the policy alone holds back; a pin may refuse that as well."""
         held = self._held(address, offered)
         newer = sorted((one for one in held if one.compare(version) > 0), key=precedence, reverse=True)
         if best := next((one for one in newer if self._can_select(address, one)), None):
             is_young = any(hold.reason is Reason.COOLDOWN for hold in held[best])
-            way_on = "; --ignore-cooldown selects it" if is_young else ""
+            refused = self._pin_words(address, best)
+            way_on = f"; a pin refuses it, too: {refused}" if refused else ""
+            way_on = "; --ignore-cooldown selects it" if is_young and not refused else way_on
             self._remark(address, f"{best} is {held_words(held[best])}{way_on}")
-        return version
 
     def _warn_of_age(self, address: ProviderAddress, version: Version) -> None:
         """Warn of a version that is within the cooldown, because it was named, or of unknown age."""
