@@ -88,6 +88,11 @@ def test_hashes_and_keys_are_those_of_the_head(top: Path, capsys: pytest.Capture
         (["review", ".."], "invalid BASE '..'"),
         (["review", "..."], "invalid BASE '...'"),
         (["review", "main..nowhere"], "unknown revision 'nowhere'"),
+        (
+            ["review", "HEAD^!"],
+            "hint: HEAD is known, and ^! leads from it to no commit of this clone; a range is written",
+        ),
+        (["review", "main~99"], "hint: main is known, and ~99 leads from it to no commit of this clone"),
         (["keys", "nowhere..main"], "unknown revision 'nowhere'"),
     ],
 )

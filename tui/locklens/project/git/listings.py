@@ -260,14 +260,18 @@ def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, i
 
 
 def unknown_revision(command: GitCommand, name: str) -> RepositoryError:
-    """Return the error about a name of no commit, with the remote branches that have the name.
+    """Return the error about a name of no commit, with the remote branches that have the name, or what does not fit.
 
     Raises:
         RepositoryError: Git failed.
     """
     first, suffix = _first_part(name)
+    may_be_there = first != "" and can_be_asked(first) and not _IN_NO_REFERENCE.search(first)
+    if suffix and (first in {"@", "HEAD"} or (may_be_there and _existing(command, first))):
+        hint = f"{_shown(first)} is known, and {_shown(suffix)} leads from it to no commit of this clone"
+        return RepositoryError(f"unknown revision {name!r}", hint=f"{hint}; a range is written BASE..HEAD")
     found: Iterable[str] = ()
-    if first and can_be_asked(first) and not _IN_NO_REFERENCE.search(first):
+    if may_be_there:
         found = sorted(_matching(command, [_pattern("refs/remotes/*/{}", first)]))
     meant = [_shown(one.removeprefix("refs/remotes/") + suffix) for one in found]
     hint = 'name a commit, branch or tag that this clone has; "git fetch" brings those of the remote'
