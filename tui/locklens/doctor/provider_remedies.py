@@ -357,13 +357,12 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         is_other = own is not None and x.entry is not None and not own.hashes & x.locked
         there = own.shown_hash if own is not None and is_other else ""
         note = f"what is there now ({there}) is replaced, and not kept" if there else ""
-        is_elsewhere = installed is not None and not installed.is_of_run
-        if is_elsewhere and x.message.kind == "plugin-missing":
-            note = clauses("on the machine of the log, before the command that failed", note)
+        if _is_of_other_machine(x) and x.message.kind == "plugin-missing":
+            note = clauses(_BEFORE_FAILED, note)
         if own is not None and not is_other and x.entry is not None and not x.fitting:
             note = "on the machine of the log; here the locked package is installed: run the failed command again"
-            if is_elsewhere:
-                note = "on the machine of the log, before the command that failed; here the locked package is installed"
+            if _is_of_other_machine(x):
+                note = f"{_BEFORE_FAILED}; here the locked package is installed"
         where = replace(one, roots=("ROOT",)) if x.fitting else one.alone
         is_of_all = len(x.lock.entries) > 1
         what = "packages of all providers" if is_of_all else "package"
@@ -381,6 +380,13 @@ def fix_installed(one: Affected) -> Iterator[Remedy]:
         yield replace(found, is_partial=refused != "")
 
 
+def _is_of_other_machine(x: Examined) -> bool:
+    """True if the log may be of another machine, which has a folder of its own for what init installs."""
+    return x.places.installed is not None and not x.places.installed.is_of_run
+
+
+_BEFORE_FAILED = "on the machine of the log, before the command that failed"
+
 _WITH_MODULES = "Install the modules and the providers"
 
 _OF_PROGRAMS = frozenset({"override-missing", "plugin-not-executable"})
@@ -391,6 +397,7 @@ def fix_modules(one: Affected) -> Iterator[Remedy]:
     """The modules are installed; or what failed is done without them, which locklens reads where they are here."""
     alone, x = one.alone, one.examined
     note = f"{one.get_line} installs the modules alone, which is enough for providers lock"
+    note = clauses(_BEFORE_FAILED if _is_of_other_machine(x) else "", note)
     yield alone.remedy("install-modules", _WITH_MODULES, _NONE, None, one.next_step, note)
     if x.configuration.missing_modules or not x.message.command.startswith("providers lock"):
         return  # any other command fails all the same
