@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -366,6 +367,20 @@ class _Tested(Struct, frozen=True):
         return self.has_several.subject([self.examined], self.cause.roots)
 
 
+def _shown(alike: Sequence[_Tested]) -> str:
+    """Return evidence that is alike in several places, as it is in the first one, with the others."""
+    words, places = alike[0].cause.evidence, [one.subject for one in alike]
+    if not any(places):
+        return words
+    # In brackets: after a colon, the redaction of secrets would take it for the value of a root named auth.
+    if all(one.cause.evidence == words for one in alike):
+        return f"({listing(places, 1)}) {words}"
+    roots = [from_top(one.has_several.here, root) for one in alike[1:] for root in one.cause.roots]
+    is_of_one = len({one.examined.address for one in alike}) == 1
+    rest = f"in {listing(roots, 3)}" if is_of_one else f"of {listing(places[1:], 3)}"
+    return f"({places[0]}) {words}; likewise {rest}"
+
+
 def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     """Return causes of one id as one: the most certain verdict, with the evidence for it from each place."""
     first = most_likely_first([one.cause for one in found])[0]
@@ -385,13 +400,16 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     elif Trait.OF_HOST in first.traits and not any(one.examined.fitting for one in same):
         places = dict.fromkeys(root for one in same for root in one.cause.roots)
         subject = same[0].has_several.subject((), list(places))
-    evidence: dict[str, list[str]] = {}
-    for one in same:
-        evidence.setdefault(one.cause.evidence, []).append(one.subject)
-    # In brackets: after a colon, the redaction of secrets would take it for the value of a root named auth.
-    shown = [f"({listing(places, 1)}) {words}" if any(places) else words for words, places in evidence.items()]
+    every = {root for one in same for root in one.cause.roots}
+    of_root = re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, sorted(every, reverse=True)))})(?![\w-])")
+    evidence: dict[str, list[_Tested]] = {}
+    for one in same:  # where nothing differs but the root, it is said once
+        words = of_root.sub("ROOT", one.cause.evidence) if one.cause.roots else one.cause.evidence
+        evidence.setdefault(words, []).append(one)
+    shown = [_shown(group) for group in evidence.values()]
     is_of_all = first.is_probable or len(same) == len(affected)
-    shown = list(evidence) if len(evidence) == 1 and is_of_all else shown
+    if len({one.cause.evidence for one in same}) == 1 and is_of_all:
+        shown = [same[0].cause.evidence]
     more = f"; and {len(shown) - _MOST_NAMED} more likewise" if len(shown) > _MOST_NAMED else ""
     if first.verdict is CauseVerdict.NO and len(shown) > 1:
         words, rest = same[0].cause.evidence, listing([one.subject for one in same[1:]], 3)
