@@ -366,10 +366,17 @@ class _Tested(Struct, frozen=True):
     def subject(self) -> str:
         return self.has_several.subject([self.examined], self.cause.roots)
 
+    @property
+    def place(self) -> str:
+        return self.has_several.subject((), self.cause.roots)
 
-def _shown(alike: Sequence[_Tested]) -> str:
-    """Return evidence that is alike in several places, as it is in the first one, with the others."""
-    words, places = alike[0].cause.evidence, [one.subject for one in alike]
+
+def _shown(alike: Sequence[_Tested], *, has_name: bool) -> str:
+    """Return evidence that is alike in several places, as it is in the first one, with the others.
+
+    Where the cause has the name of its only provider, that is not said again.
+    """
+    words, places = alike[0].cause.evidence, [one.place if has_name else one.subject for one in alike]
     if not any(places):
         return words
     # In brackets: after a colon, the redaction of secrets would take it for the value of a root named auth.
@@ -406,7 +413,7 @@ def _joined(found: Sequence[_Tested], affected: Sequence[Affected]) -> Cause:
     for one in same:  # where nothing differs but the root, it is said once
         words = of_root.sub("ROOT", one.cause.evidence) if one.cause.roots else one.cause.evidence
         evidence.setdefault(words, []).append(one)
-    shown = [_shown(group) for group in evidence.values()]
+    shown = [_shown(group, has_name=subject != "") for group in evidence.values()]
     is_of_all = first.is_probable or len(same) == len(affected)
     if len({one.cause.evidence for one in same}) == 1 and is_of_all:
         shown = [same[0].cause.evidence]
