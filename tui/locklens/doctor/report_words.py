@@ -12,7 +12,7 @@ from locklens.doctor.model import Basis, CauseId, CauseVerdict, Trait, TrustCost
 from locklens.text import clauses, counted, listing, size_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from locklens.doctor.messages import RecognisedError
     from locklens.doctor.model import Cause, Diagnosis, ErrorPlace, Onset, Remedy
@@ -111,8 +111,17 @@ def _by_title(causes: Sequence[Cause]) -> list[list[Cause]]:
 
 def _title_of(group: Sequence[Cause]) -> str:
     """Return what causes say in words, with the providers and roots that each of them is of."""
-    subjects = list(dict.fromkeys(filter(None, (cause.subject for cause in group))))
-    return cause_title(replace(group[0], subject=listing(subjects, _SUBJECTS_NAMED)))
+    return cause_title(replace(group[0], subject=_together(cause.subject for cause in group)))
+
+
+def _together(subjects: Iterable[str]) -> str:
+    """Return the subjects of causes in one clause, with the roots once where they are the same."""
+    known = list(dict.fromkeys(filter(None, subjects)))
+    parts = [one.partition(" in ") for one in known]
+    if len(known) > 1 and len({place for _, _, place in parts}) == 1:
+        _, there, place = parts[0]
+        return f"{listing([name for name, _, _ in parts], _SUBJECTS_NAMED)}{there}{place}"
+    return listing(known, _SUBJECTS_NAMED)
 
 
 def said_once(causes: Sequence[Cause]) -> list[Cause]:
@@ -120,8 +129,7 @@ def said_once(causes: Sequence[Cause]) -> list[Cause]:
     groups: dict[Cause, list[str]] = {}
     for cause in causes:
         groups.setdefault(replace(cause, subject="", provider="", roots=()), []).append(cause.subject)
-    found = ((cause, list(filter(None, subjects))) for cause, subjects in groups.items())
-    return [replace(cause, subject=listing(subjects, _SUBJECTS_NAMED)) for cause, subjects in found]
+    return [replace(cause, subject=_together(subjects)) for cause, subjects in groups.items()]
 
 
 _SUBJECTS_NAMED = 20
