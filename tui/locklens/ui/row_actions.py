@@ -95,8 +95,8 @@ class RowActionsScreen(ExportingScreen):
         """Say why an action does nothing now: before any rows are loaded, those on rows do not."""
         pressed = action.removeprefix("screen.")
         if self.is_unlisted and pressed.partition("(")[0] in ROW_ACTIONS:
-            keys = (key for group in self.TABLE.groups for key in group.keys)
-            self.refuse_too_early(next((key.label for key in keys if key.action == pressed), action_name(pressed)))
+            labels = (key.label for key in self.TABLE.keys if key.action == pressed)
+            self.refuse_too_early(next(labels, action_name(pressed)))
             return True
         return super().refuses(action)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,8 +38,6 @@ from locklens.ui.widgets.row_list import Column, RowList
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-
-    from textual.binding import BindingType
 
     from locklens.addresses import ProviderAddress
     from locklens.operations.locklens import LockLens
@@ -302,7 +300,7 @@ class SignersScreen(RowActionsScreen):
     GRAMMAR = SIGNERS_GRAMMAR
     LIST = SignerList
     TERMS = (("SIGNED BY", TIER_MEANINGS),)
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(SIGNERS_KEYS)]
+    BINDINGS = keys.view_bindings(SIGNERS_KEYS)
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)

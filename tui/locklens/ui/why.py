@@ -73,14 +73,9 @@ class WhyDialog(ReadingDialog):
     `edit` opens a place in the editor, where `can_edit` says so, and returns the problem in words, "" on success.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key.keys, key.action, key.words, show=False)
-        for group in WHY_KEYS.groups
-        for key in group.keys
-        if key.keys
-    ]
+    BINDINGS = WHY_KEYS.bindings
     KEYS: ClassVar[Sequence[DialogKey]] = tuple(
-        DialogKey(key.shown, key.short, key.action) for group in WHY_KEYS.groups for key in group.keys if key.short
+        DialogKey(key.shown, key.short, key.action) for key in WHY_KEYS.keys if key.short
     )
 
     def __init__(

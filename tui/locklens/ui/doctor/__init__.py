@@ -195,7 +195,7 @@ class DoctorScreen(ExportingScreen):
     GRAMMAR = DOCTOR_GRAMMAR
     LIST = DoctorList
     TERMS = (("VERDICTS", _VERDICTS),)
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(DOCTOR_KEYS)]
+    BINDINGS = keys.view_bindings(DOCTOR_KEYS)
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)

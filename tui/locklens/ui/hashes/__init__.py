@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
 
     from locklens.operations.locklens import LockLens
     from locklens.ui.shell.review_loader import MarkKeeper
@@ -143,7 +142,7 @@ class HashesScreen(MarkingScreen[Named]):
     )
     MARKS = ("entry", "entries")
     MARK_KEYS = "v, p and L"
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HASHES_KEYS)]
+    BINDINGS = keys.view_bindings(HASHES_KEYS)
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
 
@@ -43,8 +43,6 @@ from locklens.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
-
-    from textual.binding import BindingType
 
     from locklens.addresses import Platform, ProviderAddress
     from locklens.operations.locklens import LockLens
@@ -135,7 +133,7 @@ class HealthScreen(MarkingScreen[str]):
     EMPTY = "No root module here."
     MARKS = ("root", "roots")
     MARK_KEYS = "L U P F"
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.view_bindings(HEALTH_KEYS)]
+    BINDINGS = keys.view_bindings(HEALTH_KEYS)
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
 
     from locklens.install.context import InstallEvent
     from locklens.lines import FilePlace
@@ -118,7 +117,7 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     TABLE = PREVIEW_KEYS
     PARTS: ClassVar[tuple[str, ...]] = (*LockLensScreen.PARTS, "#plan")
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.dialog_bindings(PREVIEW_KEYS)]
+    BINDINGS = keys.pane_bindings(PREVIEW_KEYS)
 
     def __init__(self, source: LockLens, operation: Operation, review: Review | None) -> None:
         super().__init__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from operator import is_
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual import on
@@ -57,8 +57,6 @@ from locklens.ui.why import inside_request
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from textual.binding import BindingType
-
     from locklens.addresses import ProviderAddress
     from locklens.lines import Line
     from locklens.operations.inspection.inspect import InspectionRequest
@@ -79,7 +77,7 @@ class ReviewScreen(RowActionsScreen):
     GRAMMAR = REVIEW_GRAMMAR
     LIST = ChangeList
     TERMS = frame.REVIEW_TERMS
-    BINDINGS: ClassVar[list[BindingType]] = [*view_bindings(frame.REVIEW_KEYS)]
+    BINDINGS = view_bindings(frame.REVIEW_KEYS)
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__(source, keeper)

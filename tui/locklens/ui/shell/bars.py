@@ -213,7 +213,7 @@ def key_line(
     The labels of `first` are shown at any width. The result is cached, since it is needed at each move of the cursor,
     and most rows have the same keys.
     """
-    by_label = {key.label: key for group in table.groups for key in group.keys if key.short}
+    by_label = {key.label: key for key in table.keys if key.short}
     ranked = dict.fromkeys((*first, *(table.in_detail if in_detail else table.in_list)))
     urgent = [label for label in ranked if label not in without]
     layouts = []

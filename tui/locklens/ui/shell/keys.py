@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.markup import escape
@@ -82,8 +82,14 @@ class KeyTable:
 
     def __init__(self, *groups: KeyGroup, in_list: str = "", in_detail: str = "") -> None:
         self.groups = groups
+        self.keys = tuple(key for group in groups for key in group.keys)
         self.in_list = tuple(in_list.split("|"))
         self.in_detail = tuple(in_detail.split("|"))
+
+    @property
+    def bindings(self) -> list[BindingType]:
+        """The bindings of the keys that run an action."""
+        return [Binding(key.keys, key.action, key.words, show=False) for key in self.keys if key.keys]
 
 
 EVERYWHERE = (
@@ -188,24 +194,18 @@ def keys_of_rows(table: KeyTable, *, is_narrowed: bool = False) -> tuple[Key, ..
     """
     kept = {"filter", "back"} if is_narrowed else set()
     actions = (ROW_ACTIONS | {"", "back", "filter", "group", "sort"}) - kept
-    return tuple(key for group in table.groups for key in group.keys if key.action.partition("(")[0] in actions)
+    return tuple(key for key in table.keys if key.action.partition("(")[0] in actions)
 
 
-def is_elsewhere(action: str) -> bool:
-    """True for the action of a key that works on other screens."""
-    return action.startswith("elsewhere(")
+def pane_bindings(table: KeyTable) -> list[BindingType]:
+    """Return the bindings of a screen with two panes."""
+    return [*table.bindings, Binding("h,left", "focus_list", "Back to the list", show=False)]
 
 
-def dialog_bindings(table: KeyTable) -> list[Binding]:
-    """Return the bindings of a screen without a number key."""
-    keys = [key for group in table.groups for key in group.keys if key.keys]
-    bound = [Binding(key.keys, key.action, key.words, show=False) for key in keys]
-    return [*bound, Binding("h,left", "focus_list", "Back to the list", show=False)]
-
-
-def view_bindings(table: KeyTable) -> list[Binding]:
+def view_bindings(table: KeyTable) -> list[BindingType]:
     """Return the bindings of a view."""
-    return dialog_bindings(table) + [Binding(view.key, f"view({view.key!r})", view.title, show=False) for view in VIEWS]
+    views = (Binding(view.key, f"view({view.key!r})", view.title, show=False) for view in VIEWS)
+    return [*pane_bindings(table), *views]
 
 
 _WIDTH = 18
@@ -275,7 +275,7 @@ def key_commands(table: KeyTable, off: Collection[Key] = ()) -> Iterator[Command
             if key.action and key.action != "palette" and key not in off:
                 # A key of other screens only names them; its command goes to the first of them.
                 there = next((f"view({view.key!r})" for view in VIEWS if f"{view.key} {view.title}" in key.action), "")
-                yield Command(*_named(key, group), there if is_elsewhere(key.action) else key.action)
+                yield Command(*_named(key, group), there or key.action)
 
 
 def off_commands(table: KeyTable, reasons: Mapping[Key, str]) -> Iterator[Command]:

@@ -39,8 +39,7 @@ def off_keys(table: KeyTable, review: Review | None, *, is_offline: bool, goes_b
         looking = way_back(f"looks at the work tree, but {reason}", "it", goes_back=goes_back)
         reasons |= dict.fromkeys(LOOKS, looking)
         reasons |= dict.fromkeys(WRITES, way_back(read_only_words(review), "the work tree", goes_back=goes_back))
-    actions = ((key, action_name(key.action)) for group in table.groups for key in group.keys)
-    return {key: reasons[action] for key, action in actions if action in reasons}
+    return {key: reasons[name] for key in table.keys if (name := action_name(key.action)) in reasons}
 
 
 def way_back(reason: str, target: str, *, goes_back: bool) -> str:

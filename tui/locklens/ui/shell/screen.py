@@ -221,7 +221,7 @@ class LockLensScreen(ClosedOnce[ScreenResultType]):
     def acting(self, commands: Iterable[Command]) -> list[Command]:
         """Return the commands without those of keys that do nothing now."""
         off = self.idle_keys
-        idle = {key.action.partition("(")[0] for group in self.TABLE.groups for key in group.keys if key.label in off}
+        idle = {key.action.partition("(")[0] for key in self.TABLE.keys if key.label in off}
         return [one for one in commands if one.action.partition("(")[0] not in idle]
 
     @property
