@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from locklens.errors import LockLensError, RunCancelledError
 from locklens.lines import LABEL_WIDTH, FilePlace, Line, Role, Span, line
 from locklens.review.reports.why import why_in_short, why_lines
-from locklens.ui.clipboard import copied_line, copy_text
+from locklens.ui.clipboard import copy_text
 from locklens.ui.dialogs import FRAME_WIDTH, MOST_WIDTH, READING_KEYS, DialogKey, ReadingDialog, TextDialog
 from locklens.ui.phrases import take_event
 from locklens.ui.prove import DownloadSteps, named_packages, planned_size
@@ -148,14 +148,6 @@ class WhyDialog(ReadingDialog):
     def action_again(self) -> None:
         """Repeat the lookup, and ask the registry despite the cache."""
         self._look_up(is_fresh=True)
-
-    def action_copy(self) -> None:
-        """Copy the highlighted version or constraint."""
-        current = self.view.current
-        if current is None or not current.copied:
-            self._say("nothing to copy here")
-            return
-        self._say(copy_text(self.app, copied_line(current.copied)))
 
     def action_edit(self) -> None:
         """Open the highlighted line in the editor."""

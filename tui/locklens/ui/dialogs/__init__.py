@@ -259,6 +259,14 @@ class ReadingDialog(Dialog[None]):
         super().say(message, role)
         self._fit()
 
+    def action_copy(self) -> None:
+        """Copy the line under the cursor."""
+        current = self.view.current
+        if current is None or not current.copied:
+            self.say("nothing to copy here")
+            return
+        self.say(copy_text(self.app, copied_line(current.copied)))
+
     # Search
 
     @property
@@ -350,11 +358,3 @@ class TextDialog(ReadingDialog):
         """Show the title and the lines."""
         self.show_title(self._heading)
         self.show_lines(self._shown)
-
-    def action_copy(self) -> None:
-        """Copy the line under the cursor."""
-        current = self.view.current
-        if current is None or not current.copied:
-            self.say("nothing to copy here")
-            return
-        self.say(copy_text(self.app, copied_line(current.copied)))
