@@ -89,6 +89,7 @@ class UpgradeScreen(RowActionsScreen):
     VIEW = views.UPGRADE
     GRAMMAR = UPGRADE_GRAMMAR
     LIST = UpgradeList
+    DETAIL_WORDS = ("all versions", "versions near the target")
     TERMS = (
         ("SIGNS", UPGRADE_SIGNS),
         ("SIGNER  compared with the locked version", SIGNER_SIGNS),
@@ -115,7 +116,6 @@ class UpgradeScreen(RowActionsScreen):
         self._policy: Policy | None = None
         """The policy that was applied last; the user may have switched its cooldown off since."""
         self.by = By.PROVIDER
-        self.in_full = False
         self._unfolded: frozenset[str] = frozenset()
         self._wanted: tuple[str, ProviderAddress] | None = None
         """The provider to highlight once it is listed."""
@@ -466,12 +466,6 @@ class UpgradeScreen(RowActionsScreen):
         self.post_message(PreferenceChanged("upgrade.group", self.by.value))
         self.refresh_list()
         self.say(f"grouped by {self.by}")
-
-    def action_expand(self) -> None:
-        """List all versions, or those near the target."""
-        self.in_full = not self.in_full
-        self.left.tell_highlighted()
-        self.say("all versions" if self.in_full else "versions near the target")
 
     @property
     def inside(self) -> InspectionRequest | None:
