@@ -238,27 +238,31 @@ class RowActionsScreen(ExportingScreen):
             if (root.lock_file, change.address) in selected
         )
 
-    def may_be_verified(self, selected: ProvingSelection) -> bool:
-        """True if a download can verify an `h1` of some providers, or what is known of one is not all yet."""
-        return any(
-            change.evidence is None or packages_to_compare(change) > 0
-            for root in (self.review.roots if self.review is not None else ())
-            for change in root.changes
-            if (root.lock_file, change.address) in selected
-        )
+    def idle_on(self, selected: ProvingSelection) -> str:
+        """Of `v` and `L`, those that do nothing for some providers.
 
-    def may_be_locked(self, selected: ProvingSelection) -> bool:
-        """True if providers lack a required platform, or the user is asked for platforms, or not all is known yet."""
+        `v` needs an `h1` that a download may verify, `L` a required platform that one lacks, or a policy without any.
+        """
         from locklens.operations.write.lock import lacks_required, why_not_locked
 
         review = self.review
-        if review is None or not self.is_known(selected):
-            return True
-        return lacks_required(review, selected) if review.policy.platforms else not why_not_locked(review, selected)
+        if review is None or not selected or not self.is_known(selected):
+            return "vL"
+        can_verify = any(
+            change.evidence is None or packages_to_compare(change) > 0
+            for root in review.roots
+            for change in root.changes
+            if (root.lock_file, change.address) in selected
+        )
+        can_lock = lacks_required(review, selected) if review.policy.platforms else not why_not_locked(review, selected)
+        return ("" if can_verify else "v") + ("" if can_lock else "L")
 
     def prove(self, selection: ProvingSelection) -> None:
         """Verify hashes by download, once the registries have answered; ask before any download."""
-        if self.review is None or not self.is_known(selection):
+        if self.review is None or not selection:
+            self.refuse(f"verify: {self.unlocked_words}")
+            return
+        if not self.is_known(selection):
             self.say_too_early("verify", "v")
             return
         dialog = ProveDialog(self.source, self.review, selection, self.loader.take_roots)

@@ -188,9 +188,7 @@ class HashesScreen(MarkingScreen[Named]):
         """The keys that need a provider, on a row without one."""
         (first, idle), row = super().row_keys, self.left.current
         targets = self.marked_or_row
-        needs = ("" if targets else "p") + ("" if targets and self.is_known(targets) else "vL")
-        needs += "" if self.may_be_verified(targets) else "v"
-        needs += "" if self.may_be_locked(targets) else "L"
+        needs = self.idle_on(targets) + ("" if targets else "p")
         needs += "" if row is not None and row.change is not None else "w"
         needs += "" if self.left.has_other(_has_findings) else "n"
         return first, (*idle, *needs, *(() if selected_hash_row((row,) if row else ()) else ("space",)))
@@ -295,11 +293,7 @@ class HashesScreen(MarkingScreen[Named]):
 
     def action_prove(self) -> None:
         """Verify by download the unverified hashes."""
-        targets = self.marked_or_row
-        if self.review is None or not targets:
-            self.refuse(f"verify: {self.unlocked_words}")
-        else:
-            self.prove(targets)
+        self.prove(self.marked_or_row)
 
     def action_compare_packages(self) -> None:
         """Compare the packages on this machine with the locked hashes, or cancel that."""

@@ -136,10 +136,7 @@ class ReviewScreen(RowActionsScreen):
         (_, idle), node = super().row_keys, self.node
         if node is None:
             return "", idle
-        locked = self._locked_providers
-        does_nothing = "" if locked and self.is_known(locked) else "vL"
-        does_nothing += "" if self.may_be_verified(locked) else "v"
-        does_nothing += "" if self.may_be_locked(locked) else "L"
+        does_nothing = self.idle_on(self._locked_providers)
         if node.change is None:
             does_nothing += "zA" if node.provider is not None else "zAw"
         elif self.is_asking or not any(
@@ -324,11 +321,7 @@ class ReviewScreen(RowActionsScreen):
 
     def action_prove(self) -> None:
         """Verify the `h1` of the highlighted row by download."""
-        selected = self._locked_providers
-        if self.review is None or not selected:
-            self.refuse(f"verify: {self.unlocked_words}")
-        else:
-            self.prove(selected)
+        self.prove(self._locked_providers)
 
     @property
     def _locked_providers(self) -> frozenset[tuple[str, ProviderAddress]]:
