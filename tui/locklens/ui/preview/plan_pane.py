@@ -197,13 +197,13 @@ def _group_line(group: Group, name: str, review: Review | None, *, is_alone: boo
     versions = new if old == new else versions
     where = "" if is_alone else (change.root or ".") if len(group.changes) == 1 else f"{len(group.changes)} roots"
     reviewed = reviewed_change(change, review) if review is not None else None
-    was = reviewed[1].old if reviewed is not None and reviewed[1].address == change.address else None
+    was = reviewed.old if reviewed is not None and reviewed.address == change.address else None
     is_of_versions = reviewed is not None and (was and was.version) == (change.old and change.old.version)
-    lead = kind_sign(reviewed[1].kind) if reviewed is not None and is_of_versions else _SIGNS[change.kind]
+    lead = kind_sign(reviewed.kind) if reviewed is not None and is_of_versions else _SIGNS[change.kind]
     place = FilePlace(f"{change.root}/.terraform.lock.hcl".lstrip("/"), change.old.line) if change.old else None
     spans = [Span(f"{lead:>3} "), Span(name, Role.STRONG), Span(f"  {versions}  ")]
     if review is not None:
-        found = [one[1] for planned in group.changes if (one := reviewed_change(planned, review)) is not None]
+        found = [one for planned in group.changes if (one := reviewed_change(planned, review)) is not None]
         is_kept = not found and all(one.old is not None and one.old == one.new for one in group.changes)
         is_gone = not found and all(_is_gone_from_both(one, review) for one in group.changes)
         kept = "its entry stays as it is" if is_kept else AS_HEAD if is_gone else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.findings import Finding, Severity, worst
-from locklens.review.model import ChangeKind, Review, RootReview
+from locklens.review.model import ChangeKind, Review
 from locklens.review.reports import claimed_word, hash_words, hashes_of_review, severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
@@ -183,11 +183,7 @@ def _missing_facts(change: ReviewedChange) -> tuple[str, ...]:
 _NOT_LOOKED_UP = "its release was not looked up"
 
 
-def reviewed_change(change: PlannedChange, review: Review) -> tuple[RootReview, ReviewedChange] | None:
+def reviewed_change(change: PlannedChange, review: Review) -> ReviewedChange | None:
     """Return the review of a planned change; None if it has none."""
-    for root in review.roots:
-        if root.path == change.root:
-            for reviewed in root.changes:
-                if change.address in {reviewed.address, reviewed.moved_from}:
-                    return root, reviewed
-    return None
+    of_root = (one for root in review.roots if root.path == change.root for one in root.changes)
+    return next((one for one in of_root if change.address in {one.address, one.moved_from}), None)
