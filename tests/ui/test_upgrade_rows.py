@@ -37,7 +37,7 @@ from locklens.ui.upgrade.detail import (
     upgrade_status,
     upgrade_target,
 )
-from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, RowKind, UpgradeRow, _key_sign, upgrade_rows
+from locklens.ui.upgrade.rows import UPGRADE_GRAMMAR, By, UpgradeRow, _key_sign, upgrade_rows
 from locklens.ui.upgrade.selecting import can_step, stepped, toggled, toggled_eligible, under_policy
 
 TLS = ProviderAddress("registry.terraform.io", "hashicorp", "tls")
@@ -255,8 +255,7 @@ def test_one_provider_in_several_roots_is_one_row_that_unfolds() -> None:
     ]
     of = selection_of(*some)
     section, group = rows(of)
-    assert (section.title, group.title, group.kind, group.folded) == (
-        "CAN UPGRADE NOW  1 provider", "acme/x", RowKind.GROUP, True)  # fmt: skip
+    assert (section.title, group.title, group.folded) == ("CAN UPGRADE NOW  1 provider", "acme/x", True)
     assert (group.locked, group.target.text, group.mark, group.note.text) == (
         "several", "1.1.0", "[ ]", "1 of 3 held back: ~> 1.0.0 (b/main.tf:1); no target in 2")  # fmt: skip
     assert titles(rows(of, By.PROVIDER, "", group.key))[1:] == ["  acme/x", "    a", "    b", "    ."]
@@ -307,7 +306,7 @@ def test_providers_of_both_default_hosts_are_told_apart() -> None:
 def test_the_common_cells_of_a_provider_heed_each_root() -> None:
     some = [offer("1.0.0:90", "~> 1.0", root="a"), offer("1.0.0:90", "~> 1.0", root="b", locked=None),
             offer("1.0.0:90", "~> 2.0", root="c", locked=None)]  # fmt: skip
-    group = next(row for row in rows(selection_of(*some)) if row.kind is RowKind.GROUP)
+    group = next(row for row in rows(selection_of(*some)) if row.folded is not None)
     assert (group.locked, group.in_range, group.newest) == ("several", "several", "1.0.0")
 
 
@@ -817,7 +816,7 @@ def test_signers_and_steps_that_differ_by_root_are_several() -> None:
     dated = "1.0.0:90 1.1.0:3 2.0.0:40"
     some = [offer(dated, ">= 1.0", root="a", locked="1.0.0"), offer(dated, ">= 1.0", root="b", locked="1.1.0")]
     signed = [known(some[0], "1.0.0", ALICE), known(some[0], "1.1.0", MALLORY), known(some[0], "2.0.0", ALICE)]
-    group = next(row for row in rows(selection_of(*some).with_known(signed)) if row.kind is RowKind.GROUP)
+    group = next(row for row in rows(selection_of(*some).with_known(signed)) if row.folded is not None)
     assert (group.signer, group.bump.text, group.age.text) == (Span("several", Role.WARN), "major", "40d")
     assert _key_sign(group).text == "var"
 

@@ -23,13 +23,13 @@ from locklens.selection import BumpLimit
 from locklens.text import age_words, counted, size_words
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell.bars import joined_parts
-from locklens.ui.upgrade.rows import RowKind, UpgradeRow
 from locklens.ui.widgets import BarLayout, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from locklens.operations.upgrades import CandidateVersion, DownloadEstimate, RefusedRoot, UpgradeCandidates
+    from locklens.ui.upgrade.rows import UpgradeRow
 
 
 def upgrade_head(selection: UpgradeSelection) -> tuple[BarLayout, ...]:
@@ -148,7 +148,7 @@ def upgrade_lines(
     row: UpgradeRow, selection: UpgradeSelection, *, in_full: bool = False, is_asking: bool = False
 ) -> Iterator[Line]:
     """The detail of a row, in full with all versions, one per line; `is_asking` during a lookup of signers."""
-    if row.kind is RowKind.SECTION:
+    if not row.depth:
         yield from _section_lines(row)
     elif row.refused is not None:
         yield from _refused_lines(row)

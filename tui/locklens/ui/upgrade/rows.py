@@ -38,15 +38,6 @@ UPGRADE_GRAMMAR = Grammar(
 _ALL = Filter()
 
 
-class RowKind(StrEnum):
-    """The kind of a row."""
-
-    SECTION = "section"
-    GROUP = "group"
-    PROVIDER = "provider"
-    REFUSED = "refused"
-
-
 class By(StrEnum):
     """The grouping of the rows."""
 
@@ -79,7 +70,6 @@ class UpgradeRow(Struct, frozen=True):
         refused: The root in which upgrades are not possible.
     """
 
-    kind: RowKind
     key: str
     title: str
     depth: int = 1
@@ -101,12 +91,12 @@ class UpgradeRow(Struct, frozen=True):
     @property
     def offer(self) -> UpgradeCandidates | None:
         """The provider of the row; None for several or none."""
-        return self.offers[0] if len(self.offers) == 1 and self.kind is not RowKind.SECTION else None
+        return self.offers[0] if self.depth and len(self.offers) == 1 else None
 
     @property
     def is_of_provider(self) -> bool:
         """True if the row is of one provider, in one root or in several."""
-        return bool(self.offers) and self.kind is not RowKind.SECTION
+        return self.depth > 0 and bool(self.offers)
 
 
 def upgrade_rows(
@@ -200,14 +190,12 @@ def _rank(row: UpgradeRow, selection: UpgradeSelection) -> int:
 
 
 def _section(key: str, title: str, offers: tuple[UpgradeCandidates, ...]) -> UpgradeRow:
-    return UpgradeRow(RowKind.SECTION, key, title, depth=0, offers=offers)
+    return UpgradeRow(key, title, depth=0, offers=offers)
 
 
 def _refused_row(root: RefusedRoot) -> UpgradeRow:
     note = Span(str(root.error), Role.WARN)
-    return UpgradeRow(
-        RowKind.REFUSED, f"refused:{root.root}", root.root or ".", mark=" - ", note=note, is_warned=True, refused=root
-    )
+    return UpgradeRow(f"refused:{root.root}", root.root or ".", mark=" - ", note=note, is_warned=True, refused=root)
 
 
 def _provider(selection: UpgradeSelection, offer: UpgradeCandidates, *, is_left_out: bool) -> UpgradeRow:
@@ -217,7 +205,6 @@ def _provider(selection: UpgradeSelection, offer: UpgradeCandidates, *, is_left_
     warnings = [span for span in remarks if span.role is not Role.INFO]
     told = warnings or (remarks or _of_the_recommended(selection, offer) if is_undecided else [])
     return UpgradeRow(
-        RowKind.PROVIDER,
         f"{offer.root}\0{offer.address}",
         offer.name,
         offers=(offer,),
@@ -334,7 +321,6 @@ def _group(
     if note is None or not note.text or 0 < selected < len(rows) or 0 < downgrades < len(rows):
         note = _roots_note(offers, selection)
     return UpgradeRow(
-        RowKind.GROUP,
         key,
         rows[0].title,
         offers=offers,
@@ -573,16 +559,16 @@ class UpgradeList(FoldingList[UpgradeRow]):
     def show_cursor(self) -> None:
         """Scroll to the cursor, and to the section line just above it."""
         above = self.rows[self.cursor - 1] if 0 < self.cursor < len(self.rows) else None
-        more = 1 if above is not None and above.kind is RowKind.SECTION else 0
+        more = 1 if above is not None and not above.depth else 0
         self.scroll_to_region(Region(0, self.cursor - more, 1, 1 + more), animate=False, force=True)
 
     def can_mark(self, row: UpgradeRow) -> bool:
         """True for a row below a section that has providers."""
-        return row.depth > 0 and bool(row.offers)
+        return row.is_of_provider
 
     def is_heading(self, row: UpgradeRow) -> bool:
         """True for a section."""
-        return row.kind is RowKind.SECTION
+        return not row.depth
 
     def has_cells(self, row: UpgradeRow) -> bool:
         """True below a section."""
@@ -591,7 +577,7 @@ class UpgradeList(FoldingList[UpgradeRow]):
     def painted(self, row: UpgradeRow, width: int, *, cursor: bool) -> StyledPiece:
         """Paint the mark and the columns."""
         lead = Span(f"{'>' if cursor else ' '}{fold_marker(folded=row.folded)} ", Role.STRONG)
-        if row.kind is RowKind.SECTION:
+        if not row.depth:
             fit = fitted_end if row.key.startswith(_OF_ROOT) else fitted
             return [lead, Span(fit(row.title, max(0, width - _LEAD)), Role.HEADING)]
         mark = Span(f"{row.mark} ", Role.GOOD if row.mark == "[x]" else Role.PLAIN)

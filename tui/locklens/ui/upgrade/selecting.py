@@ -10,7 +10,6 @@ from locklens.operations.upgrades.recommending import Eligibility, UpgradePolicy
 from locklens.text import counted
 from locklens.ui.shell import keys
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, following
-from locklens.ui.upgrade.rows import RowKind, UpgradeRow
 from locklens.versions import precedence
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from locklens.operations.upgrades import CandidateTable, UpgradeCandidates
     from locklens.operations.upgrades.selection import UpgradeSelection
     from locklens.policy import Policy
+    from locklens.ui.upgrade.rows import UpgradeRow
 
 UPGRADE_KEYS = KeyTable(
     KeyGroup(
@@ -269,7 +269,7 @@ def _deselected_words(before: UpgradeSelection, made: UpgradeSelection) -> str:
 def _why_not_selectable(row: UpgradeRow, selection: UpgradeSelection) -> str:
     if row.refused is not None:
         return f"upgrades are not possible there: {row.refused.error}"
-    if row.kind is RowKind.SECTION or not row.offers:
+    if not row.is_of_provider:
         return "nothing to select on this row"
     offer = row.offers[0]
     if not offer.choices:
