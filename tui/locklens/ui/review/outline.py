@@ -146,7 +146,7 @@ def outline(
         if is_match(Candidate(root, change, reviewed=change.id in marks))
     ]
     others = [node for root in review.roots for node in _root_nodes(root, is_match, marks)]
-    own = _policy_nodes(review, is_match, marks)
+    own = [*_finding_nodes(None, review.own_findings, is_match, marks)]
     policy = [_section("policy", POLICY_FILE, own)] if own else []
     changes = _change_nodes(subjects)
     match grouping:
@@ -217,39 +217,32 @@ def _group_node(members: list[RootChange]) -> Node:
     return Node(key, NodeKind.GROUP, provider_name(worst_member), _worst(children), ordered, children=children)
 
 
-def _policy_nodes(review: Review, is_match: Callable[[Candidate], bool], marks: Collection[str]) -> list[Node]:
-    """The nodes of findings about a change of the policy itself, which are of no single root."""
-    nodes = [
-        _finding_node(f"policy:{number}", None, finding, finding_mark("", finding))
-        for number, finding in enumerate(review.own_findings)
-    ]
-    return [
-        node for node in nodes if is_match(Candidate(None, finding=node.finding, reviewed=node.finding_mark in marks))
-    ]
-
-
-def _finding_node(key: str, root: RootReview | None, finding: Finding, mark: str) -> Node:
-    return Node(
-        f"finding:{key}:{finding.rule}",
-        NodeKind.FINDING,
-        finding.rule,
-        finding.severity,
-        (),
-        root,
-        finding,
-        note=finding.message,
-        finding_mark=mark,
-    )
+def _finding_nodes(
+    root: RootReview | None, findings: Iterable[Finding], is_match: Callable[[Candidate], bool], marks: Collection[str]
+) -> Iterator[Node]:
+    """Yield the nodes of findings about a root as such; without one, about a change of the policy itself."""
+    name, path = (root.path, root.path) if root is not None else ("policy", "")
+    for number, finding in enumerate(findings):
+        mark = finding_mark(path, finding)
+        if is_match(Candidate(root, finding=finding, reviewed=mark in marks)):
+            yield Node(
+                f"finding:{name}:{number}:{finding.rule}",
+                NodeKind.FINDING,
+                finding.rule,
+                finding.severity,
+                (),
+                root,
+                finding,
+                note=finding.message,
+                finding_mark=mark,
+            )
 
 
 def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: Collection[str]) -> list[Node]:
     """The nodes of a root besides its changes: findings, conflicts, notes."""
-    ids = [finding_mark(root.path, finding) for finding in root.findings]
-    nodes = [
-        _finding_node(f"{root.path}:{number}", root, finding, ids[number])
-        for number, finding in enumerate(root.findings)
-        if is_match(Candidate(root, finding=finding, reviewed=ids[number] in marks))
-    ]
+    nodes = [*_finding_nodes(root, root.findings, is_match, marks)]
+    conflict = root.new.conflict
+    pairs = [ConflictPair(*pair) for pair in conflict.pairs] if conflict is not None else []
     nodes += [
         Node(
             f"conflict:{root.path}:{pair.address}",
@@ -260,20 +253,13 @@ def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: 
             root,
             pair=pair,
         )
-        for pair in conflict_pairs(root)
+        for pair in pairs
         if is_match(candidate := Candidate(root, pair=pair))
     ]
-    if not is_match(Candidate(root)):
-        return nodes
-    if not root.changes and not root.findings and (note := root_note(root)):
+    has_rows = root.changes or root.findings
+    if not has_rows and is_match(Candidate(root)) and (note := root_note(root)):
         nodes.append(Node(f"note:{root.path}", NodeKind.NOTE, note, None, (), root, note=note))
     return nodes
-
-
-def conflict_pairs(root: RootReview) -> tuple[ConflictPair, ...]:
-    """The providers that are in a git conflict."""
-    conflict = root.new.conflict
-    return tuple(ConflictPair(*pair) for pair in conflict.pairs) if conflict is not None else ()
 
 
 def _section(key: str, title: str, nodes: Iterable[Node], *, root: RootReview | None = None, note: str = "") -> Node:
