@@ -31,7 +31,7 @@ from locklens.ui.dialogs.form import Answers, keys_with_ends, today_utc, trust_f
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import Job, Run, bars, keys
 from locklens.ui.shell.bars import head_line, locked_head
-from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
+from locklens.ui.shell.filtering import ALL, PROVIDER, ROOT, SIGNER, TIER, Filter, Grammar, RowFacts
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.widgets import BarLayout, Piece
 from locklens.ui.widgets.row_list import Column, RowList
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 SIGNERS_GRAMMAR = Grammar(
     "name, fingerprint, tier, provider, version or lock file", (PROVIDER, ROOT, SIGNER, TIER), has_severity=False
 )
-_ALL = Filter()
 
 
 class SignerRow(Struct, frozen=True):
@@ -97,7 +96,7 @@ class SignerRow(Struct, frozen=True):
         return Span("pinned" if self.signer.pins else "", Role.DIM)
 
 
-def signer_rows(signers: Collection[SignerUses], *, is_asking: bool, narrowed: Filter = _ALL) -> tuple[SignerRow, ...]:
+def signer_rows(signers: Collection[SignerUses], *, is_asking: bool, narrowed: Filter = ALL) -> tuple[SignerRow, ...]:
     """Return the rows of the signers in the given order, each with its releases in the roots that match a filter."""
     contested = _contested(signers)
 

@@ -17,7 +17,7 @@ from locklens.doctor.redacting import LEFT_OUT
 from locklens.lines import Line, Role, Span, heading, line
 from locklens.text import listing, shell_words
 from locklens.ui.clipboard import ShellText
-from locklens.ui.shell.filtering import Filter, Grammar, RowFacts
+from locklens.ui.shell.filtering import ALL, Filter, Grammar, RowFacts
 from locklens.ui.widgets import BarLayout, Piece
 from locklens.ui.widgets.row_list import Column, RowList
 
@@ -37,7 +37,6 @@ _TRUST = {TrustCost.NONE: Role.GOOD, TrustCost.LOW: Role.INFO, TrustCost.HIGH: R
 
 
 DOCTOR_GRAMMAR = Grammar("id or title", has_severity=False)
-_ALL = Filter()
 
 
 class DoctorRow(Struct, frozen=True):
@@ -50,7 +49,7 @@ class DoctorRow(Struct, frozen=True):
     remedy: Remedy | None = None
 
 
-def doctor_rows(diagnosis: Diagnosis, narrowed: Filter = _ALL) -> tuple[DoctorRow, ...]:
+def doctor_rows(diagnosis: Diagnosis, narrowed: Filter = ALL) -> tuple[DoctorRow, ...]:
     """Return the rows that match a filter: causes that hold, fixes, and the other causes."""
     held = diagnosis.with_verdict(CauseVerdict.YES, CauseVerdict.LIKELY)
     rest = diagnosis.with_verdict(CauseVerdict.UNKNOWN, CauseVerdict.NO)

@@ -22,7 +22,7 @@ from locklens.text import identity_of
 from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, Named, package_filter_words, packages_span
 from locklens.ui.phrases import unverified_in_row
 from locklens.ui.review.outline import RootChange, provider_name
-from locklens.ui.shell.filtering import PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
+from locklens.ui.shell.filtering import ALL, PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.widgets import StyledPiece, fitted_end, fitted_name, harmless
 from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
 
@@ -42,7 +42,6 @@ HASHES_GRAMMAR = Grammar(
         **dict.fromkeys(PACKAGE_FILTER_WORDS, "a package on this machine has this verdict, after p"),
     },
 )
-_ALL = Filter()
 
 
 class HashRow(Struct, frozen=True):
@@ -134,7 +133,7 @@ def hash_rows(
     *,
     is_asking: bool = False,
     marked: Collection[Named] = (),
-    narrowed: Filter = _ALL,
+    narrowed: Filter = ALL,
     packages: Mapping[Named, EntryPackages] | None = None,
     unfolded: Collection[str] = (),
 ) -> tuple[HashRow, ...]:

@@ -22,7 +22,7 @@ from locklens.review.reports.health import finding_words, hashes_in_words
 from locklens.text import counted
 from locklens.ui.clipboard import ShellText
 from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
-from locklens.ui.shell.filtering import CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
+from locklens.ui.shell.filtering import ALL, CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted, fitted_end, fitted_name
 from locklens.ui.widgets.row_list import Column, FoldingList, LaidOut, fold_marker
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 
 HEALTH_GRAMMAR = Grammar("check, root, provider, rule, severity, finding or version", (ROOT, PROVIDER, RULE, CHECK))
-_ALL = Filter()
 
 
 class HealthGrouping(StrEnum):
@@ -125,7 +124,7 @@ def health_rows(
     *,
     opened: Collection[str] = (),
     marked: Collection[str] = (),
-    narrowed: Filter = _ALL,
+    narrowed: Filter = ALL,
 ) -> tuple[HealthRow, ...]:
     """Return the rows in order; `opened` are keys of the unfolded sections, `marked` folders of the marked roots."""
     sections = sorted(_SECTIONS[grouping](health), key=_KEYS[sort])

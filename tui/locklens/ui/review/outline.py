@@ -15,7 +15,7 @@ from locklens.review.findings import Finding, Severity, severity_rank, worst
 from locklens.review.model import Change, ChangeKind, LockStatus, Review, RootReview
 from locklens.review.reports import fate_words, root_note
 from locklens.ui.phrases import CONFLICT, finding_mark, kind_in_short
-from locklens.ui.shell.filtering import KIND, PROOF, PROVIDER, ROOT, RULE, SIGNER, Filter, Grammar
+from locklens.ui.shell.filtering import ALL, KIND, PROOF, PROVIDER, ROOT, RULE, SIGNER, Filter, Grammar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -135,18 +135,17 @@ class Node:
 
 
 def outline(
-    review: Review, grouping: Grouping, *, narrowed: Filter | None = None, marks: Collection[str] = ()
+    review: Review, grouping: Grouping, *, narrowed: Filter = ALL, marks: Collection[str] = ()
 ) -> tuple[Node, ...]:
     """Return the sections, worst first, of the changes and findings that match the filter."""
-    is_match = (narrowed or Filter()).is_match
     subjects = [
         RootChange(root, change)
         for root in review.roots
         for change in root.changes
-        if is_match(Candidate(root, change, reviewed=change.id in marks))
+        if narrowed.is_match(Candidate(root, change, reviewed=change.id in marks))
     ]
-    others = [node for root in review.roots for node in _root_nodes(root, is_match, marks)]
-    own = [*_finding_nodes(None, review.own_findings, is_match, marks)]
+    others = [node for root in review.roots for node in _root_nodes(root, narrowed, marks)]
+    own = [*_finding_nodes(None, review.own_findings, narrowed, marks)]
     policy = [_section("policy", POLICY_FILE, own)] if own else []
     changes = _change_nodes(subjects)
     match grouping:
@@ -218,13 +217,13 @@ def _group_node(members: list[RootChange]) -> Node:
 
 
 def _finding_nodes(
-    root: RootReview | None, findings: Iterable[Finding], is_match: Callable[[Candidate], bool], marks: Collection[str]
+    root: RootReview | None, findings: Iterable[Finding], narrowed: Filter, marks: Collection[str]
 ) -> Iterator[Node]:
     """Yield the nodes of findings about a root as such; without one, about a change of the policy itself."""
     name, path = (root.path, root.path) if root is not None else ("policy", "")
     for number, finding in enumerate(findings):
         mark = finding_mark(path, finding)
-        if is_match(Candidate(root, finding=finding, reviewed=mark in marks)):
+        if narrowed.is_match(Candidate(root, finding=finding, reviewed=mark in marks)):
             yield Node(
                 f"finding:{name}:{number}:{finding.rule}",
                 NodeKind.FINDING,
@@ -238,9 +237,9 @@ def _finding_nodes(
             )
 
 
-def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: Collection[str]) -> list[Node]:
+def _root_nodes(root: RootReview, narrowed: Filter, marks: Collection[str]) -> list[Node]:
     """The nodes of a root besides its changes: findings, conflicts, notes."""
-    nodes = [*_finding_nodes(root, root.findings, is_match, marks)]
+    nodes = [*_finding_nodes(root, root.findings, narrowed, marks)]
     conflict = root.new.conflict
     pairs = [ConflictPair(*pair) for pair in conflict.pairs] if conflict is not None else []
     nodes += [
@@ -254,10 +253,10 @@ def _root_nodes(root: RootReview, is_match: Callable[[Candidate], bool], marks: 
             pair=pair,
         )
         for pair in pairs
-        if is_match(candidate := Candidate(root, pair=pair))
+        if narrowed.is_match(candidate := Candidate(root, pair=pair))
     ]
     has_rows = root.changes or root.findings
-    if not has_rows and is_match(Candidate(root)) and (note := root_note(root)):
+    if not has_rows and narrowed.is_match(Candidate(root)) and (note := root_note(root)):
         nodes.append(Node(f"note:{root.path}", NodeKind.NOTE, note, None, (), root, note=note))
     return nodes
 

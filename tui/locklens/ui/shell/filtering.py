@@ -146,6 +146,10 @@ class Filter(Struct, frozen=True):
         return all(test(row) for test in self.tests)
 
 
+ALL = Filter()
+"""The filter that every row matches."""
+
+
 def parse_filter(text: str, grammar: Grammar) -> Filter:
     """Parse a filter; never fails, see `Filter.problem`."""
     tests: list[Test] = []

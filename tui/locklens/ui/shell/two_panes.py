@@ -18,7 +18,7 @@ from locklens.ui.dialogs.choices import SidesDialog, WritesDialog
 from locklens.ui.phrases import changed_on_disk
 from locklens.ui.shell import Job, bars
 from locklens.ui.shell.filter_line import FilterLine
-from locklens.ui.shell.filtering import Filter, Grammar, parse_filter
+from locklens.ui.shell.filtering import ALL, Grammar, parse_filter
 from locklens.ui.shell.keys import (
     Command,
     action_name,
@@ -76,7 +76,7 @@ class TwoPaneScreen(LockLensScreen[int]):
         super().__init__()
         self.source = source
         self.loader = self.make_loader(source, keeper)
-        self.narrowed = Filter()
+        self.narrowed = ALL
         self._shown_key = ""
         self._too_early = "", ""
         """What was last said about a key that came too early, and what is said once the review is complete."""

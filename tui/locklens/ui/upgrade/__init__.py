@@ -23,7 +23,7 @@ from locklens.ui import views
 from locklens.ui.row_actions import RowActionsScreen, RowTarget
 from locklens.ui.shell import Job, Run, after, keys
 from locklens.ui.shell.bars import note_section, one_sentence
-from locklens.ui.shell.filtering import Filter
+from locklens.ui.shell.filtering import ALL
 from locklens.ui.shell.keys import following
 from locklens.ui.upgrade.detail import (
     leading_offer,
@@ -305,7 +305,7 @@ class UpgradeScreen(RowActionsScreen):
         self._wanted = None
         if self.is_narrowed:
             self.set_filter("")
-            self.narrowed = Filter()
+            self.narrowed = ALL
         self._unfolded |= {group_key(address, state) for state in Eligibility}
         self.refresh_list(cursor_key=f"{root}\0{address}")
         self.left.place()

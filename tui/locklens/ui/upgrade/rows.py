@@ -20,7 +20,7 @@ from locklens.review.findings import Severity
 from locklens.review.model import Bump
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.text import age_words, counted
-from locklens.ui.shell.filtering import PROVIDER, ROOT, SIGNER, Filter, Grammar, RowFacts
+from locklens.ui.shell.filtering import ALL, PROVIDER, ROOT, SIGNER, Filter, Grammar, RowFacts
 from locklens.ui.widgets import StyledPiece, fitted, fitted_end, fitted_name, fitted_place
 from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
 
@@ -35,7 +35,6 @@ UPGRADE_GRAMMAR = Grammar(
     (ROOT, PROVIDER, SIGNER),
     {"selected": "selected for the upgrade"},
 )
-_ALL = Filter()
 
 
 class By(StrEnum):
@@ -100,7 +99,7 @@ class UpgradeRow(Struct, frozen=True):
 
 
 def upgrade_rows(
-    selection: UpgradeSelection, *, by: By, narrowed: Filter = _ALL, unfolded: frozenset[str] = frozenset()
+    selection: UpgradeSelection, *, by: By, narrowed: Filter = ALL, unfolded: frozenset[str] = frozenset()
 ) -> tuple[UpgradeRow, ...]:
     """Return the rows that match a filter; `unfolded` are the keys of the groups that show their roots."""
     left_out = selection.left_out
