@@ -28,6 +28,7 @@ from locklens.text import counted, shell_words
 from locklens.ui.clipboard import ShellText, change_copied
 from locklens.ui.hashes.packages import Named, counts_line, differ_words, package_counts, package_lines
 from locklens.ui.review.detail import asked_lines, finding_lines, one_of_each_rule
+from locklens.ui.review.outline import collected
 from locklens.ui.shell.bars import (
     Reading,
     fact_line,
@@ -175,9 +176,7 @@ def _matrix_lines(
     if not change.is_settled and is_asking:
         yield line(Span("  … looking up the platform of each hash", Role.DIM), hanging=4)
     required = [str(entry.platform) for entry in policy.platforms]
-    by_platform: dict[str | None, list[HashFact]] = {}
-    for fact in change.locked:
-        by_platform.setdefault(fact.platform, []).append(fact)
+    by_platform = collected(change.locked, lambda fact: fact.platform)
     known = {platform for platform in by_platform if platform}
     offered = set(change.evidence.offered or ()) if change.evidence is not None else set()
     others = sorted((known | offered) - set(required))

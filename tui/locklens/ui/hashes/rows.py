@@ -21,7 +21,7 @@ from locklens.review.reports.lock_lines import coverage_in_short
 from locklens.text import identity_of
 from locklens.ui.hashes.packages import PACKAGE_FILTER_WORDS, Named, package_filter_words, packages_span
 from locklens.ui.phrases import unverified_in_row
-from locklens.ui.review.outline import RootChange, provider_name
+from locklens.ui.review.outline import RootChange, collected, provider_name
 from locklens.ui.shell.filtering import ALL, PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.widgets import StyledPiece, fitted_end, fitted_name, harmless
 from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
@@ -143,19 +143,19 @@ def hash_rows(
     `packages` are those of the entries that were compared; `unfolded` are the keys of the rows that show their roots.
     """
     inputs = _Inputs(review.policy, is_asking, marked, narrowed, packages or {}, unfolded)
-    alike: dict[_Entry, list[RootChange]] = {}
-    for root in review.roots:
-        for change in root.changes:
-            if change.new is not None and _matches(inputs, root, change):
-                alike.setdefault(_entry(change), []).append(RootChange(root, change))
+    matching = (
+        RootChange(root, change)
+        for root in review.roots
+        for change in root.changes
+        if change.new is not None and _matches(inputs, root, change)
+    )
+    alike = collected(matching, lambda subject: _entry(subject.change))
     groups = sorted(alike.values(), key=lambda members: members[0].change.address.sort_key)
     rows = [row for members in groups if len(members) > 1 for row in _of_group(members, inputs)]
-    alone: dict[str, list[RootChange]] = {}
-    for (subject,) in (members for members in groups if len(members) == 1):
-        alone.setdefault(subject.root.lock_file, []).append(subject)
-    shared = Counter(subject.root.lock_file for members in groups if len(members) > 1 for subject in members)
+    alone = collected((members[0] for members in groups if len(members) == 1), lambda one: one.root.lock_file)
+    of_several = [subject for members in groups if len(members) > 1 for subject in members]
+    shared = Counter(subject.root.lock_file for subject in of_several)
     if rows:
-        of_several = [subject for members in groups if len(members) > 1 for subject in members]
         rows.insert(0, _section("in several roots", None, of_several, inputs))
     for root in review.roots:
         own = alone.get(root.lock_file, [])
@@ -173,11 +173,8 @@ def _told_apart(rows: list[HashRow]) -> Iterator[HashRow]:
         yield replace(row, tool=row.subjects[0].root.tool.command) if is_shared else row
 
 
-_Entry = tuple[object, ...]
-"""What equal entries have in common: all that a row and its detail say about them, except findings and places."""
-
-
-def _entry(change: Change) -> _Entry:
+def _entry(change: Change) -> tuple[object, ...]:
+    """What equal entries have in common: all that a row and its detail say about them, except findings and places."""
     evidence = change.evidence
     known = (evidence.offered, evidence.hashed, evidence.problems, evidence.mirrors) if evidence is not None else None
     version = str(change.new.version) if change.new is not None else ""

@@ -21,6 +21,7 @@ from locklens.review.reports import SEVERITY_ROLES, severity_span
 from locklens.review.reports.health import finding_words, hashes_in_words
 from locklens.text import counted
 from locklens.ui.clipboard import ShellText
+from locklens.ui.review.outline import collected
 from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
 from locklens.ui.shell.filtering import ALL, CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted, fitted_end, fitted_name
@@ -274,10 +275,7 @@ def _children(key: str, found: Sequence[Found], name: Callable[[Found], str]) ->
 
 
 def _grouped(found: Iterable[Found], name: Callable[[Found], str]) -> list[tuple[str, tuple[Found, ...]]]:
-    groups: dict[str, list[Found]] = {}
-    for one in found:
-        groups.setdefault(name(one), []).append(one)
-    made = [(title, tuple(own)) for title, own in groups.items()]
+    made = [(title, tuple(own)) for title, own in collected(found, name).items()]
     return sorted(made, key=lambda group: (min(finding.severity.rank for _, finding in group[1]), group[0]))
 
 
@@ -458,11 +456,9 @@ def _remedy_lines(result: CheckResult, health: Health) -> Iterator[Line]:
         yield from (line(f"  {one}", hanging=4, copied=one) for one in sentences[:_ROOTS_SHOWN])
 
 
-def _alike(row: HealthRow) -> list[tuple[Finding, list[tuple[RootReview, Finding]]]]:
+def _alike(row: HealthRow) -> list[tuple[Finding, list[Found]]]:
     """The findings with the same words once, with their roots; the worst first."""
-    alike: dict[tuple[int, str, str], list[tuple[RootReview, Finding]]] = {}
-    for root, finding in row.found:
-        alike.setdefault((finding.severity.rank, finding.rule, finding_words(finding)), []).append((root, finding))
+    alike = collected(row.found, lambda one: (one[1].severity.rank, one[1].rule, finding_words(one[1])))
     return [(own[0][1], own) for _, own in sorted(alike.items(), key=lambda one: one[0])]
 
 
@@ -472,9 +468,7 @@ def _place(finding: Finding) -> FilePlace:
 
 def _spread(spread: Spread, lockers: Iterable[Locked]) -> Iterator[Line]:
     yield line(Span(f"{counted(spread.roots, 'root')}, {counted(len(spread.versions), 'version')}", Role.DIM))
-    by_version: dict[str, list[Locked]] = {}
-    for root, entry in lockers:
-        by_version.setdefault(str(entry.version), []).append((root, entry))
+    by_version = collected(lockers, lambda one: str(one[1].version))
     most = max(number for _, number in spread.versions)
     width = max(len(str(version)) for version, _ in spread.versions)
     for version, number in spread.versions:

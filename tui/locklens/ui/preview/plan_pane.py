@@ -16,6 +16,7 @@ from locklens.ui.clipboard import ShellText
 from locklens.ui.phrases import DownloadRow, download_lines
 from locklens.ui.preview.progress import PlanProgress, PlanStage, written_words
 from locklens.ui.preview.result import AS_HEAD, result_lines, reviewed_change, state_span
+from locklens.ui.review.outline import collected
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -313,8 +314,9 @@ def _remark_lines(plan: Plan) -> Iterator[Line]:
 
 def _diagnostic_lines(sign: Span, diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
     """Each sentence once, with its roots and its provider, unless it names them."""
-    for (name, words, hint), members in _alike(diagnostics):
-        where = _named(members)
+    alike = collected(diagnostics, lambda one: (one.address, one.sentence, one.hint))
+    for (name, words, hint), members in alike.items():
+        where = _few_or_number([one.root or "." for one in members])
         place = _place(members[0].place)
         has_root = len(members) == 1 and (place is not None or words.startswith(f"{where}/"))
         names = [*([] if has_root else [where]), *([name] if name and name not in words else [])]
@@ -325,18 +327,6 @@ def _diagnostic_lines(sign: Span, diagnostics: Iterable[Diagnostic]) -> Iterator
 
 
 _DOCTOR = re.compile(r"`locklens doctor[^`]*` tests the causes")
-
-
-def _alike(diagnostics: Iterable[Diagnostic]) -> Iterable[tuple[tuple[str, str, str], list[Diagnostic]]]:
-    """Those that say the same, by provider, sentence and hint."""
-    alike: dict[tuple[str, str, str], list[Diagnostic]] = {}
-    for one in diagnostics:
-        alike.setdefault((one.address, one.sentence, one.hint), []).append(one)
-    return alike.items()
-
-
-def _named(diagnostics: Iterable[Diagnostic]) -> str:
-    return _few_or_number([one.root or "." for one in diagnostics])
 
 
 def _few_or_number(roots: Sequence[str]) -> str:

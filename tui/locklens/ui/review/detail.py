@@ -37,7 +37,7 @@ from locklens.review.rules.catalogue import RULES, RuleWording, wording_of
 from locklens.text import counted, listing
 from locklens.ui.clipboard import change_copied, finding_copied
 from locklens.ui.phrases import kind_in_short, what_happened
-from locklens.ui.review.outline import ConflictPair, Node, NodeKind, RootChange
+from locklens.ui.review.outline import ConflictPair, Node, NodeKind, RootChange, collected
 from locklens.ui.review.rows import constraints_of, own_words, row_differences, side_in_short, state_of_change
 from locklens.ui.shell.bars import note_section
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from locklens.policy import Policy
     from locklens.project.configuration import Configuration
-    from locklens.review.findings import Accepted, Finding, Severity
+    from locklens.review.findings import Accepted, Finding
     from locklens.review.model import Change, Review, RootReview
 
 _LABEL = 13
@@ -166,9 +166,7 @@ def _other_words(shown: Finding, found: Iterable[Finding], *, in_full: bool) -> 
 
 def _member_lines(node: Node, unlike: tuple[str, ...], *, is_asking: bool) -> Iterator[Line]:
     """The roots of a group: those with words of their own first, then others below the words that they share."""
-    alike: dict[str, list[Node]] = {}
-    for child in node.children:
-        alike.setdefault(own_words(child.subjects[0].change, unlike), []).append(child)
+    alike = collected(node.children, lambda child: own_words(child.subjects[0].change, unlike))
     for words, children in sorted(alike.items(), key=lambda one: len(one[1])):
         is_shared = len(children) > 1
         if is_shared and words:
@@ -186,10 +184,7 @@ def _member_lines(node: Node, unlike: tuple[str, ...], *, is_asking: bool) -> It
 
 def _variants(node: Node) -> list[list[RootChange]]:
     """The changes of a group by their ids, the worst first: those of one group may differ in h1 and constraints."""
-    found: dict[str, list[RootChange]] = {}
-    for subject in node.subjects:
-        found.setdefault(subject.change.id, []).append(subject)
-    return sorted(found.values(), key=_rank)
+    return sorted(collected(node.subjects, lambda subject: subject.change.id).values(), key=_rank)
 
 
 def _rank(subjects: Iterable[RootChange]) -> tuple[int, ...]:
@@ -201,10 +196,8 @@ def _rank(subjects: Iterable[RootChange]) -> tuple[int, ...]:
 
 def one_of_each_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Return the findings about one change, the worst first; those of one rule together, which count as one."""
-    found: dict[tuple[str, Severity, Accepted | None], list[Finding]] = {}
-    for finding in sorted(findings, key=_worst_first):
-        found.setdefault((finding.rule, finding.severity, finding.accepted), []).append(finding)
-    return list(found.values())
+    ordered = sorted(findings, key=_worst_first)
+    return [*collected(ordered, lambda one: (one.rule, one.severity, one.accepted)).values()]
 
 
 def finding_lines(finding: Finding, *others: Finding, in_full: bool, hit: str = "") -> Iterator[Line]:
@@ -533,11 +526,8 @@ def row_diff_lines(node: Node) -> tuple[Line, ...]:
     if node.pair is not None and node.root is not None:
         ours, theirs = entries_bytes([node.pair.ours]), entries_bytes([node.pair.theirs])
         return tuple(part_diff_lines(_both_sides(node.root), ours, theirs))
-    by_file: dict[str, list[RootChange]] = {}
-    for subject in node.subjects:
-        by_file.setdefault(subject.root.lock_file, []).append(subject)
     alike: dict[tuple[bytes, bytes, bool, bool], list[list[RootChange]]] = {}
-    for changed in by_file.values():
+    for changed in collected(node.subjects, lambda subject: subject.root.lock_file).values():
         old, new = (entries_bytes(getattr(one.change, side) for one in changed) for side in ("old", "new"))
         if old != new:
             root = changed[0].root

@@ -174,7 +174,8 @@ def severity_order(node: Node) -> tuple[object, ...]:
     return severity_rank(node.severity), change.alarm[1:] if change is not None else (), node.title, node.key
 
 
-def _collected(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
+def collected(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
+    """Return values by what they have in common, all in the order in which they come."""
     groups: dict[_Key, list[_Value]] = {}
     for value in values:
         groups.setdefault(key(value), []).append(value)
@@ -183,7 +184,7 @@ def _collected(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[
 
 def _change_nodes(subjects: list[RootChange]) -> list[Node]:
     """A node for each change; the same change in several roots is one node."""
-    groups = _collected(subjects, lambda subject: (subject.change.group, subject.change.kind))
+    groups = collected(subjects, lambda subject: (subject.change.group, subject.change.kind))
     return [_group_node(members) if len(members) > 1 else _change_node(members[0]) for members in groups.values()]
 
 
@@ -271,7 +272,7 @@ def _section(key: str, title: str, nodes: Iterable[Node], *, root: RootReview | 
 
 def _by_root(review: Review, changes: list[Node], others: list[Node]) -> list[Node]:
     shared = [node for node in changes if node.kind is NodeKind.GROUP]
-    alone = _collected((*(node for node in changes if node.kind is not NodeKind.GROUP), *others), _path)
+    alone = collected((*(node for node in changes if node.kind is not NodeKind.GROUP), *others), _path)
     elsewhere = {root.path: 0 for root in review.roots}
     for subject in (subject for node in shared for subject in node.subjects):
         elsewhere[subject.root.path] += 1
@@ -303,7 +304,7 @@ def _path(node: Node) -> str:
 
 
 def _by_provider(changes: list[Node], others: list[Node]) -> list[Node]:
-    by_address = _collected(changes, lambda node: node.subjects[0].change.address)
+    by_address = collected(changes, lambda node: node.subjects[0].change.address)
     sections = [_section(f"provider:{address}", str(address), nodes) for address, nodes in sorted(by_address.items())]
     if pairs := [node for node in others if node.pair is not None]:
         sections.append(_section("provider:conflicts", "conflicts", pairs))
@@ -315,7 +316,7 @@ def _by_provider(changes: list[Node], others: list[Node]) -> list[Node]:
 
 
 def _by_severity(changes: list[Node], others: list[Node]) -> list[Node]:
-    by_severity = _collected((*changes, *others), lambda node: node.severity)
+    by_severity = collected((*changes, *others), lambda node: node.severity)
     return [
         _section(
             f"severity:{severity}", _without_findings(nodes) if severity is None else severity.value.upper(), nodes

@@ -20,6 +20,7 @@ from locklens.review.findings import Severity
 from locklens.review.model import Bump
 from locklens.review.reports import SEVERITY_ROLES
 from locklens.text import age_words, counted
+from locklens.ui.review.outline import collected
 from locklens.ui.shell.filtering import ALL, PROVIDER, ROOT, SIGNER, Filter, Grammar, RowFacts
 from locklens.ui.widgets import StyledPiece, fitted, fitted_end, fitted_name, fitted_place
 from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
@@ -127,9 +128,7 @@ def _with_distinct_titles(rows: list[UpgradeRow]) -> list[UpgradeRow]:
 def _by_provider(
     rows: list[UpgradeRow], refused: list[UpgradeRow], selection: UpgradeSelection, unfolded: frozenset[str]
 ) -> Iterator[UpgradeRow]:
-    groups: dict[ProviderAddress, list[UpgradeRow]] = {}
-    for row in rows:
-        groups.setdefault(row.offers[0].address, []).append(row)
+    groups = collected(rows, lambda row: row.offers[0].address)
     by_state: dict[Eligibility, list[list[UpgradeRow]]] = {state: [] for state in Eligibility}
     for _, members in sorted(groups.items(), key=lambda item: item[0].sort_key):
         # Only of the roots that match the filter.
@@ -172,9 +171,7 @@ def _counts(providers: list[list[UpgradeRow]], refused: list[UpgradeRow]) -> str
 
 
 def _by_root(rows: list[UpgradeRow], refused: list[UpgradeRow], selection: UpgradeSelection) -> Iterator[UpgradeRow]:
-    roots: dict[str, list[UpgradeRow]] = {}
-    for row in rows:
-        roots.setdefault(row.offers[0].root, []).append(row)
+    roots = collected(rows, lambda row: row.offers[0].root)
     for row in refused:
         assert row.refused is not None
         roots.setdefault(row.refused.root, []).append(replace(row, title="entire root"))
