@@ -5,6 +5,7 @@ The same change in several roots is one decision, so it is one node with a child
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar, assert_never
@@ -273,30 +274,19 @@ def _section(key: str, title: str, nodes: Iterable[Node], *, root: RootReview | 
 def _by_root(review: Review, changes: list[Node], others: list[Node]) -> list[Node]:
     shared = [node for node in changes if node.kind is NodeKind.GROUP]
     alone = collected((*(node for node in changes if node.kind is not NodeKind.GROUP), *others), _path)
-    elsewhere = {root.path: 0 for root in review.roots}
-    for subject in (subject for node in shared for subject in node.subjects):
-        elsewhere[subject.root.path] += 1
+    elsewhere = Counter(subject.root.path for node in shared for subject in node.subjects)
     roots = {root.path: root for root in review.roots}
     sections = [
-        _section(
-            f"root:{path}",
-            path or ".",
-            nodes,
-            root=roots[path],
-            note=", ".join(filter(None, (_fate(roots[path], nodes), _shared(elsewhere[path])))),
-        )
+        _section(f"root:{path}", path or ".", nodes, root=roots[path], note=_note(roots[path], nodes, elsewhere[path]))
         for path, nodes in alone.items()
     ]
     return [_section("shared", "in several roots", shared), *sections] if shared else sections
 
 
-def _fate(root: RootReview, nodes: Iterable[Node]) -> str:
-    """What became of a section's root, unless a row below says so."""
-    return "" if any(node.kind is NodeKind.NOTE for node in nodes) else fate_words(root)
-
-
-def _shared(number: int) -> str:
-    return f"+{number} shared" if number else ""
+def _note(root: RootReview, nodes: Iterable[Node], shared: int) -> str:
+    """What became of a section's root, unless a row below says so, and how many of its changes other roots share."""
+    fate = "" if any(node.kind is NodeKind.NOTE for node in nodes) else fate_words(root)
+    return ", ".join(filter(None, (fate, f"+{shared} shared" if shared else "")))
 
 
 def _path(node: Node) -> str:
