@@ -927,6 +927,28 @@ def test_the_root_whose_lock_file_the_other_tool_wrote_last_failed_and_no_alike_
     assert doctor(folder, "ci.log")["state"] == "fixed"
 
 
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_root_that_the_tool_of_the_log_wrote_later_leaves_the_alike_one_open(
+    is_committed: bool, tmp_path: Path, doctor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where Terraform ran in a root of OpenTofu, a later init in the wrong one ends nothing in the other."""
+    demo = replace(DEMO, provider=f"{OPENTOFU_HOST}/acme/demo")
+    files = {f"{name}/main.tf": requires(BOTH[0]).encode() for name in ("eu", "us")}
+    files |= {f"{name}/.terraform.lock.hcl": lock_file(demo, dialect=OPENTOFU) for name in ("eu", "us")}
+    top = repository(tmp_path / "tofu", files)
+    (top / "ci.log").write_text(f"$ terraform plan\n{missed('acme/demo')}", "utf-8")
+    assert roots_of(doctor(top, "--offline", "ci.log")) == [["eu", "us"]]
+    later = (top / "ci.log").stat().st_mtime + 60
+    (top / "us/.terraform.lock.hcl").write_bytes(lock_file(DEMO))
+    os.utime(top / "us/.terraform.lock.hcl", (later, later))
+    if is_committed:
+        monkeypatch.setenv("GIT_COMMITTER_DATE", f"@{int(later)} +0000")
+        git(top, "commit", "-qam", "terraform init")
+    document = doctor(top, "--offline", "ci.log")
+    assert document["state"] == "open"
+    assert {root for one in document["causes"] for root in one["roots"] if one["verdict"] == "likely"} == {"eu"}
+
+
 def missed(*names: str) -> str:
     words = (
         "but that provider isn't available. You may be able to install it automatically by running:\n  terraform init"

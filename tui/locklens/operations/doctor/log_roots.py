@@ -420,7 +420,8 @@ class LogRoots(RootStates):
 
         One that the other tool made its own by the last change of the lock file may still be of the tool that ran.
         """
-        tool, lock = self._tool_of(error), self._deleted.get(path) or self.lock(path)
+        *_, then = self.locks_of(path)
+        tool, lock = self._tool_of(error), then if then.exists else self.lock(path)
         if tool is None or tool_before(self._checkout.tree, path, lock) in {None, tool}:
             return False
         before = self.history.before_tool(lock)
@@ -556,8 +557,7 @@ class LogRoots(RootStates):
 
     def _requires(self, root: Root, error: RecognisedError, name: str, *, is_other: bool = False) -> bool:
         """True if a root requires a provider, which its lock file may lack, also by the state of another workspace."""
-        address = parsed(name, self._parse_of(error, root), is_other=is_other)
-        read = root.configuration
+        address, read = parsed(name, self._parse_of(error, root), is_other=is_other), root.configuration
         return address is not None and (bool(read.of(address)) or read.workspace_of(address) != "")
 
     def _fits(self, path: str, error: RecognisedError, *, is_other: bool = False) -> bool:
