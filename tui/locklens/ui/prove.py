@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from functools import partial
 from threading import Event as Signal
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, assert_never
 
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
@@ -149,12 +149,12 @@ class DownloadSteps:
     The worker's thread asks, and waits for the answer. `redraw` shows the lines and the keys of the present step.
     """
 
-    def __init__(self, redraw: Callable[[], object]) -> None:
+    def __init__(self, dialog: Dialog[Any], redraw: Callable[[], object]) -> None:
         self.plan: ProvingPlanned | None = None
         """The downloads that were asked about last; None before."""
         self.is_confirmed = False
         self.downloads = Downloads()
-        self._redraw = redraw
+        self._dialog, self._redraw = dialog, redraw
         self._answered = Signal()
         self._was_early = False
         """True if the user agreed before there was a question."""
@@ -176,7 +176,7 @@ class DownloadSteps:
 
     def _ask(self, plan: ProvingPlanned) -> None:
         self.plan = plan
-        self._redraw()
+        self.show()
 
     def agree(self) -> str:
         """Start the downloads that the user is asked about; return why there are none to start, "" if they start."""
@@ -185,13 +185,15 @@ class DownloadSteps:
             return f"enter does nothing {_BEFORE_THE_QUESTION if self.plan is None else _DOWNLOADING}"
         self.is_confirmed = True
         self._answered.set()
-        self._redraw()
+        self.show()
         return ""
 
-    @property
-    def early_words(self) -> str:
-        """What is said of an agreement that came before the question; "" without one."""
-        return "download: press enter again now" if self.is_asking and self._was_early else ""
+    def show(self) -> None:
+        """Show the present step: what was said about a key is so of the step before."""
+        self._dialog.end_answer()
+        self._redraw()
+        if self.is_asking and self._was_early:
+            self._dialog.answer("download: press enter again now")
 
     def refuse(self) -> None:
         """End the question."""
@@ -235,7 +237,7 @@ class DownloadDialog(Dialog[Proved]):
     def __init__(self) -> None:
         super().__init__()
         self._job = Job(self, "prove")
-        self._steps = DownloadSteps(self._go_on)
+        self._steps = DownloadSteps(self, self._redraw)
         self._is_stopped = False
         self._result: Proved | None = None
         self.unsigned = 0
@@ -318,16 +320,9 @@ class DownloadDialog(Dialog[Proved]):
         """Close with the result, or show it below the downloads that failed."""
         self._result = result
         if self._steps.downloads.has_failed and not self._is_stopped:
-            self._go_on()
+            self._steps.show()
         else:
             self.dismiss(self._result)
-
-    def _go_on(self) -> None:
-        """Show the next step: what was said about a key is so of the step before."""
-        self.end_answer()
-        self._redraw()
-        if words := self._steps.early_words:
-            self.answer(words)
 
     def _redraw(self) -> None:
         self.view.show_lines(self._lines(), keep_place=True)
@@ -362,7 +357,7 @@ class DownloadDialog(Dialog[Proved]):
         self._is_stopped = True
         self._steps.refuse()
         self._job.cancel()
-        self._go_on()
+        self._steps.show()
 
 
 class ProveDialog(DownloadDialog):

@@ -243,7 +243,7 @@ class InsideDialog(ReadingDialog):
         self._source = source
         self._request = request
         self._job = Job(self, "inside")
-        self._steps = DownloadSteps(self._go_on)
+        self._steps = DownloadSteps(self, self._redraw)
         self._found: Inspection | None = None
         self._error: LockLensError | None = None
         self._was_confirmed = False
@@ -269,7 +269,7 @@ class InsideDialog(ReadingDialog):
 
     def _start(self) -> None:
         self._was_confirmed = self.has_news
-        self._steps, self._error = DownloadSteps(self._go_on), None
+        self._steps, self._error = DownloadSteps(self, self._redraw), None
         self._job.start(self._inspect, self._take, self._fail)
         self._redraw()
 
@@ -288,24 +288,17 @@ class InsideDialog(ReadingDialog):
 
     def _take(self, found: Inspection) -> None:
         self._found = found
-        self._go_on()
+        self._steps.show()
 
     def _fail(self, error: LockLensError) -> None:
         self._error = error
-        self._go_on()
+        self._steps.show()
 
     # Display
 
     def _redraw_moving(self) -> None:
         if not self.is_waiting:
             self._redraw()
-
-    def _go_on(self) -> None:
-        """Show the next step: what was said about a key is so of the step before."""
-        self.end_answer()
-        self._redraw()
-        if words := self._steps.early_words:
-            self.answer(words)
 
     def _redraw(self) -> None:
         self.show_lines(self._lines(), keep_place=not self._job.is_running)
