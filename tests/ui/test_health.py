@@ -619,10 +619,10 @@ async def test_the_versions_are_those_of_the_roots_that_fit_the_filter(opening: 
         own = {one.address.short("registry.terraform.io")
                for each in health.review.roots if each.path == root for one in each.new.entries}  # fmt: skip
         assert own
-        on.health.set_filter(f"-root:{root}")
+        on.health.action_only(f"-root:{root}")
         await on.pilot.pause()
         assert spread() == {name: number - (name in own) for name, number in whole.items() if number > (name in own)}
-        on.health.set_filter(f"root:{root}")
+        on.health.action_only(f"root:{root}")
         await on.pilot.pause()
         assert spread() == dict.fromkeys(own, 1)
         await on.go_to(min(own))

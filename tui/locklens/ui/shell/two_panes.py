@@ -437,7 +437,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     def action_back(self) -> None:
         """Go back one step: filter, detail."""
         if self.filter_line.is_typed_into or (self.is_narrowed and not self.detail.has_focus):
-            self.set_filter("")
+            self.filter_line.text = ""
             self.set_focus(self.left)
         elif self.detail.has_focus:
             self.action_focus_list()
@@ -541,10 +541,6 @@ class TwoPaneScreen(LockLensScreen[int]):
 
     def action_only(self, text: str) -> None:
         """Filter by the clicked piece."""
-        self.set_filter(text)
-
-    def set_filter(self, text: str) -> None:
-        """Set the filter; "" clears and hides it."""
         self.filter_line.text = text
 
     @on(Input.Changed, "#filter")

@@ -304,7 +304,7 @@ class UpgradeScreen(RowActionsScreen):
             return
         self._wanted = None
         if self.is_narrowed:
-            self.set_filter("")
+            self.filter_line.text = ""
             self.narrowed = ALL
         self._unfolded |= {group_key(address, state) for state in Eligibility}
         self.refresh_list(cursor_key=f"{root}\0{address}")
