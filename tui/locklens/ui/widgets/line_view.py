@@ -58,27 +58,19 @@ class LineView(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._lines: tuple[Line, ...] = ()
+        self.lines: tuple[Line, ...] = ()
+        """The lines before wrapping."""
         self._painted: list[tuple[int, StyledPiece]] = []
         self._first_row: list[int] = []
         self._wrapped_at = -1
         self._measured = (-1, 0)
-        self._found = -1
-
-    @property
-    def lines(self) -> tuple[Line, ...]:
-        """The lines before wrapping."""
-        return self._lines
-
-    @property
-    def found(self) -> int:
+        self.found = -1
         """The index of the line that was found last; -1 for none."""
-        return self._found
 
     @property
     def current(self) -> Line | None:
         """The highlighted line."""
-        return self._lines[self.cursor] if 0 <= self.cursor < len(self._lines) else None
+        return self.lines[self.cursor] if 0 <= self.cursor < len(self.lines) else None
 
     @property
     def can_scroll(self) -> bool:
@@ -93,12 +85,12 @@ class LineView(ScrollView, can_focus=True):
     def show_lines(self, lines: Iterable[Line], *, keep_place: bool = False) -> None:
         """Replace the lines, from the top; `keep_place` keeps cursor and scroll position for the same subject."""
         before, top, shown = self.current, self.scroll_offset.y, tuple(lines)
-        if keep_place and shown == self._lines:
+        if keep_place and shown == self.lines:
             return
         height = self._first_row[self.cursor] - top if before is not None and self._first_row else -1
-        self._lines = shown
+        self.lines = shown
         self._painted, self._first_row = [], []  # A hidden view wraps nothing until it is shown again.
-        self._found = -1
+        self.found = -1
         self._wrapped_at = -1
         self._measured = (-1, 0)
         self._wrap()
@@ -118,8 +110,8 @@ class LineView(ScrollView, can_focus=True):
 
     def _position_of(self, before: Line) -> int | None:
         """The index of an earlier line: of the equal line, or else of the line with the same copied text."""
-        same = (index for index, line in enumerate(self._lines) if line == before)
-        alike = (index for index, line in enumerate(self._lines) if line.copied == before.copied != "")
+        same = (index for index, line in enumerate(self.lines) if line == before)
+        alike = (index for index, line in enumerate(self.lines) if line.copied == before.copied != "")
         return next(same, next(alike, None))
 
     def on_resize(self) -> None:
@@ -133,7 +125,7 @@ class LineView(ScrollView, can_focus=True):
             return
         self._wrapped_at = width
         self._painted, self._first_row = [], []
-        for index, line in enumerate(self._lines):
+        for index, line in enumerate(self.lines):
             self._first_row.append(len(self._painted))
             self._painted += [(index, spans) for spans in wrapped(line, width)]
         self.virtual_size = Size(width, len(self._painted))
@@ -145,13 +137,13 @@ class LineView(ScrollView, can_focus=True):
         Textual does not heed `max-height` while it measures a box around the lines, which would get empty rows.
         """
         if width != self._wrapped_at and self._measured[0] != width:
-            self._measured = (width, sum(len(wrapped(line, width)) for line in self._lines) if width > 0 else 0)
+            self._measured = (width, sum(len(wrapped(line, width)) for line in self.lines) if width > 0 else 0)
         rows = len(self._painted) if width == self._wrapped_at else self._measured[1]
         most = self.styles.max_height
         return rows if most is None else min(rows, int(most.resolve(container, viewport)))
 
     def _stops(self) -> list[int]:
-        return [index for index, line in enumerate(self._lines) if line.copied or line.place]
+        return [index for index, line in enumerate(self.lines) if line.copied or line.place]
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint some rows; wrap first where the width is another one.
@@ -169,7 +161,7 @@ class LineView(ScrollView, can_focus=True):
         if not 0 <= row < len(self._painted):
             return Strip.blank(width, self.rich_style)
         index, spans = self._painted[row]
-        is_marked = index == self._found if self._found >= 0 else self.has_focus and index == self.cursor
+        is_marked = index == self.found if self.found >= 0 else self.has_focus and index == self.cursor
         strip = strip_of(spans, self, width=width, cursor=is_marked)
         is_cut = y == self.scrollable_content_region.height - 1 and row < len(self._painted) - 1
         if self.can_focus or not is_cut:
@@ -188,14 +180,14 @@ class LineView(ScrollView, can_focus=True):
             self.unmark()
             return 0, 0
         top = self._painted[min(self.scroll_offset.y, len(self._painted) - 1)][0] if self._painted else 0
-        start = self._found if self._found >= 0 and not is_fresh else top - by
+        start = self.found if self.found >= 0 and not is_fresh else top - by
         ahead = [index for index in matches if (index - start) * by > 0]
-        self._found = (ahead or matches)[0 if by > 0 else -1]
-        if self._found in self._stops():
-            self.cursor = self._found
-        self.scroll_to_region(Region(0, self._first_row[self._found], 1, 1), animate=False, force=True)
+        self.found = (ahead or matches)[0 if by > 0 else -1]
+        if self.found in self._stops():
+            self.cursor = self.found
+        self.scroll_to_region(Region(0, self._first_row[self.found], 1, 1), animate=False, force=True)
         self.refresh()
-        return matches.index(self._found) + 1, len(matches)
+        return matches.index(self.found) + 1, len(matches)
 
     def count(self, text: str) -> int:
         """Return the number of lines with a text."""
@@ -203,11 +195,11 @@ class LineView(ScrollView, can_focus=True):
 
     def _matches(self, text: str) -> list[int]:
         wanted = text.casefold()
-        return [index for index, line in enumerate(self._lines) if wanted in line.text.casefold()]
+        return [index for index, line in enumerate(self.lines) if wanted in line.text.casefold()]
 
     def unmark(self) -> None:
         """Remove the mark of a found line."""
-        self._found = -1
+        self.found = -1
         self.refresh()
 
     def action_step(self, by: int) -> None:
@@ -224,7 +216,7 @@ class LineView(ScrollView, can_focus=True):
 
     def go_to(self, copied: str) -> None:
         """Move the cursor to the line with a copied text, if there is one."""
-        self.cursor = next((stop for stop in self._stops() if self._lines[stop].copied == copied), self.cursor)
+        self.cursor = next((stop for stop in self._stops() if self.lines[stop].copied == copied), self.cursor)
         if self._first_row:
             self._show_cursor()
 

@@ -236,10 +236,10 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._rows: tuple[RowT, ...] = ()
+        self.rows: tuple[RowT, ...] = ()
         self.columns: LaidOut[RowT] = LaidOut()
         """The columns as the width has room for them."""
-        self._is_placed = False
+        self.is_placed = False
         """True once the user moved the cursor; until then the cursor is at the top, on the worst row."""
         self.titles_line: Widget | None = None
         """The widget that shows `titles`."""
@@ -269,24 +269,14 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         if self.current is not None:
             self.post_message(self.Opened(self.current))
 
-    @property
-    def rows(self) -> tuple[RowT, ...]:
-        """The rows."""
-        return self._rows
-
-    @property
-    def is_placed(self) -> bool:
-        """True once the user moved the cursor."""
-        return self._is_placed
-
     def place(self) -> None:
         """Keep the cursor on its row from now on, as after a move by the user."""
-        self._is_placed = bool(self._rows)
+        self.is_placed = bool(self.rows)
 
     @property
     def current(self) -> RowT | None:
         """The highlighted row."""
-        return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
+        return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
 
     def show_rows(self, rows: tuple[RowT, ...], *, cursor_key: str | None = None) -> None:
         """Replace the rows; the cursor goes to `cursor_key`, else keeps its row, or its height if that row is gone.
@@ -294,9 +284,9 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         A scrolled list is scrolled along, so that the row keeps its position on the screen. A cursor that was never
         moved remains at the top.
         """
-        key = cursor_key or (self.current.key if self.current is not None and self._is_placed else None)
+        key = cursor_key or (self.current.key if self.current is not None and self.is_placed else None)
         top, before = self.scroll_offset.y, self.cursor
-        self._rows = rows
+        self.rows = rows
         position = next((index for index, row in enumerate(rows) if row.key == key), None)
         self._share_width()
         self.set_reactive(RowList.cursor, max(0, min(self.cursor if position is None else position, len(rows) - 1)))
@@ -309,7 +299,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def on_resize(self) -> None:
         """Distribute the new width, and keep the cursor in sight where the height is another one."""
         self._share_width()
-        if self._rows:
+        if self.rows:
             self.show_cursor()
 
     def is_heading(self, row: RowT) -> bool:  # noqa: ARG002
@@ -318,18 +308,18 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
 
     def go_to_first(self) -> None:
         """Highlight the first row that is not a heading, or else the first one."""
-        self.cursor = next((index for index, row in enumerate(self._rows) if not self.is_heading(row)), 0)
+        self.cursor = next((index for index, row in enumerate(self.rows) if not self.is_heading(row)), 0)
 
     def has_other(self, is_wanted: Callable[[RowT], bool]) -> bool:
         """True if there is a row of a kind besides the highlighted one."""
-        return any(index != self.cursor and is_wanted(row) for index, row in enumerate(self._rows))
+        return any(index != self.cursor and is_wanted(row) for index, row in enumerate(self.rows))
 
     def go_to_next(self, by: int, is_wanted: Callable[[RowT], bool], *, is_cyclic: bool = True) -> bool:
         """Go to the next (1) or previous (-1) row of a kind; return False if there is no other one that way.
 
         A cyclic move goes on at the other end of the list.
         """
-        wanted = [index for index, row in enumerate(self._rows) if is_wanted(row)]
+        wanted = [index for index, row in enumerate(self.rows) if is_wanted(row)]
         ahead = [index for index in wanted if (index - self.cursor) * by > 0]
         found, before = ahead or (wanted if is_cyclic else []), self.cursor
         if found:
@@ -338,14 +328,14 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
 
     def _share_width(self) -> None:
         width = self.scrollable_content_region.width
-        self.lay_out(self._rows, width)
-        self.virtual_size = Size(width, len(self._rows))
+        self.lay_out(self.rows, width)
+        self.virtual_size = Size(width, len(self.rows))
         if self.titles_line is not None:
             self.titles_line.refresh()
 
     def watch_cursor(self) -> None:
         """Scroll to the cursor and post the highlighted row."""
-        self._is_placed = bool(self._rows)
+        self.place()
         self.show_cursor()
         self.refresh()
         if self.current is not None:
@@ -354,14 +344,14 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def show_cursor(self) -> None:
         """Scroll to the cursor, and to the headings right above it, which name what it is part of."""
         top = self.cursor
-        while 0 < top < len(self._rows) and self.is_heading(self._rows[top - 1]):
+        while 0 < top < len(self.rows) and self.is_heading(self.rows[top - 1]):
             top -= 1
         self.scroll_to_region(Region(0, top, 1, self.cursor - top + 1), animate=False, force=True)
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Repaint the cursor; moving to the detail keeps the cursor on its row."""
         if not has_focus:
-            self._is_placed = bool(self._rows)
+            self.place()
         self.refresh()
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -374,18 +364,18 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
         """Paint one row of the window."""
         index = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
-        if index >= len(self._rows):
+        if index >= len(self.rows):
             return Strip.blank(width, self.rich_style)
         cursor = index == self.cursor
-        return strip_of(self.painted(self._rows[index], width, cursor=cursor), self, width=width, cursor=cursor)
+        return strip_of(self.painted(self.rows[index], width, cursor=cursor), self, width=width, cursor=cursor)
 
     def action_step(self, by: int) -> None:
         """Move the cursor."""
-        self.cursor = max(0, min(self.cursor + by, len(self._rows) - 1))
+        self.cursor = max(0, min(self.cursor + by, len(self.rows) - 1))
 
     def action_edge(self, end: int) -> None:
         """Go to the first or the last row."""
-        self.cursor = 0 if end == 0 else max(0, len(self._rows) - 1)
+        self.cursor = 0 if end == 0 else max(0, len(self.rows) - 1)
 
     def action_page(self, by: int) -> None:
         """Move the cursor by a window."""
@@ -394,9 +384,9 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """Highlight the clicked row and handle the click."""
         index = event.y + self.scroll_offset.y
-        if 0 <= index < len(self._rows):
+        if 0 <= index < len(self.rows):
             self.cursor = index
-            self.clicked(self._rows[index], event)
+            self.clicked(self.rows[index], event)
 
     def clicked(self, row: RowT, event: events.Click) -> None:  # noqa: ARG002
         """Open the row's detail on a double click."""
