@@ -14,7 +14,7 @@ from locklens.ui import views
 from locklens.ui.clipboard import change_copied
 from locklens.ui.hashes.detail import PackagesShown, hash_detail, hashes_facts, hashes_head, hashes_status
 from locklens.ui.hashes.packages import PACKAGE_WORDS, Named, PackageComparer
-from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows, selected_hash_row
+from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, HashRow, hash_rows
 from locklens.ui.marking import MarkingScreen
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell import keys
@@ -191,7 +191,7 @@ class HashesScreen(MarkingScreen[Named]):
         needs = self.idle_on(targets) + ("" if targets else "p")
         needs += "" if row is not None and row.change is not None else "w"
         needs += "" if self.left.has_other(_has_findings) else "n"
-        return first, (*idle, *needs, *(() if selected_hash_row((row,) if row else ()) else ("space",)))
+        return first, (*idle, *needs, *(() if row is not None and row.named else ("space",)))
 
     # Display
 
@@ -283,7 +283,7 @@ class HashesScreen(MarkingScreen[Named]):
 
     def marks_of(self, rows: Iterable[HashRow]) -> frozenset[Named]:
         """The locked providers of some rows."""
-        return selected_hash_row(rows)
+        return frozenset(named for row in rows for named in row.named)
 
     def action_mark_shown(self) -> None:
         """Mark the providers of all rows shown, or unmark them."""

@@ -264,11 +264,6 @@ def _facts(root: RootReview, change: Change | None, inputs: _Inputs) -> RowFacts
     return RowFacts("\n".join(parts).lower(), worst(findings), fields, words)
 
 
-def selected_hash_row(rows: Iterable[HashRow]) -> frozenset[Named]:
-    """The providers of some rows."""
-    return frozenset(named for row in rows for named in row.named)
-
-
 _SEVERITY = 6
 
 
