@@ -122,15 +122,87 @@ def _is_unknown_section(row: HealthRow) -> bool:
     return row.unknown > 0
 
 
+_PROGRESS_SECONDS = 0.1
+
+
+class HealthLoader(ReviewLoader):
+    """Owns the health and the thread that scans for it; its review has the roots with their findings."""
+
+    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
+        super().__init__(source, keeper)
+        self.health: Health | None = None
+        """The health to show; None until the files are read."""
+        self._draft_health: Health | None = None
+        """The last health from the files alone."""
+
+    def use(self, source: LockLens) -> None:
+        """Scan by another source; nothing of the earlier one is shown meanwhile."""
+        self.health = None
+        super().use(source)
+
+    def _load(self, run: Run, *, watch: FileWatch | None, is_fresh: bool) -> tuple[Review, FileWatch | None]:
+        since = time.time_ns()
+        if watch is not None:
+            watch.restart()
+        throttle = Throttle(_PROGRESS_SECONDS)
+
+        def tell_progress(what: str, done: int, total: int) -> None:
+            now = time.monotonic()
+            if not throttle.wait(now):
+                throttle.took(now, now)
+                run.tell(self._take_scanning, Reading(done, total, "configuration" if what == "roots" else "evidence"))
+
+        def tell_draft(health: Health) -> None:
+            nonlocal watch
+            watch = watch or self._source.watch_health(health, since_ns=since)
+            run.tell(self._take_files, health, watch)
+            run.tell(self.post_message, self.Changed())
+
+        health = self._source.health(
+            is_fresh=is_fresh, on_progress=tell_progress, on_draft=tell_draft, cancel=run.cancel
+        )
+        watch = watch or self._source.watch_health(health, since_ns=since)
+        run.tell(self._take_health, health, watch)
+        return health.review, watch
+
+    def _take_health(self, health: Health, watch: FileWatch) -> None:
+        self.health, self.review, self.top = health, health.review, Path(health.top)
+        self._watch, self.error = watch, None
+
+    def _take_files(self, health: Health, watch: FileWatch) -> None:
+        """Take the health from the files alone, unless more is known about the same files: L U P F act on the rows."""
+        before, self._draft_health = self._draft_health, health
+        is_same = before is not None and _read_of(before) == _read_of(health)
+        self._take_health(self.health if is_same and self.health is not None else health, watch)
+
+    def _take_scanning(self, progress: Reading) -> None:
+        self.progress = progress
+        self.post_message(self.Progressed())
+
+
+_OF_FILES = frozenset(rule for check in CHECKS if check.needs.is_of_files for rule in check.rules)
+
+
+def _read_of(draft: Health) -> object:
+    """Return what a health from the files alone tells of them: equal as long as they say the same.
+
+    The findings about packages that were looked into come before any registry is asked, too, but are not of the files.
+    """
+    findings = [[one for one in root.findings if one.rule in _OF_FILES] for root in draft.review.roots]
+    return draft.review.policy, [(root.path, root.new) for root in draft.review.roots], findings, draft.reach
+
+
 class HealthScreen(MarkingScreen[str]):
     """Lists the checks with the number of roots that each concerns."""
 
+    loader: HealthLoader
     TABLE = HEALTH_KEYS
     VIEW = views.HEALTH
     GRAMMAR = HEALTH_GRAMMAR
     LIST = HealthList
     TERMS = (("SIGNS", _SIGNS),)
     EMPTY = "No root module here."
+    LOADER = HealthLoader
     MARKS = ("root", "roots")
     MARK_KEYS = "L U P F"
     BINDINGS = keys.view_bindings(HEALTH_KEYS)
@@ -141,10 +213,6 @@ class HealthScreen(MarkingScreen[str]):
         self._grouping = HealthGrouping.CHECK
         self._sort = HealthSort.SEVERITY
 
-    def make_loader(self, source: LockLens, keeper: MarkKeeper) -> HealthLoader:
-        """Return the loader of the health."""
-        return HealthLoader(source, keeper)
-
     @property
     def left(self) -> HealthList:
         """The list of checks."""
@@ -153,7 +221,7 @@ class HealthScreen(MarkingScreen[str]):
     @property
     def health(self) -> Health | None:
         """The health; None until the files are read."""
-        return self.loader.health if isinstance(self.loader, HealthLoader) else None
+        return self.loader.health
 
     @property
     def row_target(self) -> RowTarget:
@@ -400,73 +468,3 @@ class HealthScreen(MarkingScreen[str]):
             self.refuse(f"{name}: no root on this row; space marks roots")
             return
         self.decide(name, lambda: operation_of(self.source.where(top, roots), review.policy))
-
-
-_PROGRESS_SECONDS = 0.1
-
-
-class HealthLoader(ReviewLoader):
-    """Owns the health and the thread that scans for it; its review has the roots with their findings."""
-
-    def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
-        super().__init__(source, keeper)
-        self.health: Health | None = None
-        """The health to show; None until the files are read."""
-        self._draft_health: Health | None = None
-        """The last health from the files alone."""
-
-    def use(self, source: LockLens) -> None:
-        """Scan by another source; nothing of the earlier one is shown meanwhile."""
-        self.health = None
-        super().use(source)
-
-    def _load(self, run: Run, *, watch: FileWatch | None, is_fresh: bool) -> tuple[Review, FileWatch | None]:
-        since = time.time_ns()
-        if watch is not None:
-            watch.restart()
-        throttle = Throttle(_PROGRESS_SECONDS)
-
-        def tell_progress(what: str, done: int, total: int) -> None:
-            now = time.monotonic()
-            if not throttle.wait(now):
-                throttle.took(now, now)
-                run.tell(self._take_scanning, Reading(done, total, "configuration" if what == "roots" else "evidence"))
-
-        def tell_draft(health: Health) -> None:
-            nonlocal watch
-            watch = watch or self._source.watch_health(health, since_ns=since)
-            run.tell(self._take_files, health, watch)
-            run.tell(self.post_message, self.Changed())
-
-        health = self._source.health(
-            is_fresh=is_fresh, on_progress=tell_progress, on_draft=tell_draft, cancel=run.cancel
-        )
-        watch = watch or self._source.watch_health(health, since_ns=since)
-        run.tell(self._take_health, health, watch)
-        return health.review, watch
-
-    def _take_health(self, health: Health, watch: FileWatch) -> None:
-        self.health, self.review, self.top = health, health.review, Path(health.top)
-        self._watch, self.error = watch, None
-
-    def _take_files(self, health: Health, watch: FileWatch) -> None:
-        """Take the health from the files alone, unless more is known about the same files: L U P F act on the rows."""
-        before, self._draft_health = self._draft_health, health
-        is_same = before is not None and _read_of(before) == _read_of(health)
-        self._take_health(self.health if is_same and self.health is not None else health, watch)
-
-    def _take_scanning(self, progress: Reading) -> None:
-        self.progress = progress
-        self.post_message(self.Progressed())
-
-
-_OF_FILES = frozenset(rule for check in CHECKS if check.needs.is_of_files for rule in check.rules)
-
-
-def _read_of(draft: Health) -> object:
-    """Return what a health from the files alone tells of them: equal as long as they say the same.
-
-    The findings about packages that were looked into come before any registry is asked, too, but are not of the files.
-    """
-    findings = [[one for one in root.findings if one.rule in _OF_FILES] for root in draft.review.roots]
-    return draft.review.policy, [(root.path, root.new) for root in draft.review.roots], findings, draft.reach

@@ -63,6 +63,7 @@ class TwoPaneScreen(LockLensScreen[int]):
     Class attributes:
         TERMS: Sections of the help between the keys and the filter: a title, and terms with their meanings.
         EMPTY: The placeholder of an empty list.
+        LOADER: The loader of the review, or of more.
     """
 
     VIEW: ClassVar[View]
@@ -71,20 +72,17 @@ class TwoPaneScreen(LockLensScreen[int]):
     PARTS: ClassVar[tuple[str, ...]] = (*LockLensScreen.PARTS, "#notice", "RowList", "#facts")
     TERMS: ClassVar[tuple[tuple[str, Mapping[str, str]], ...]] = ()
     EMPTY: ClassVar[str] = "No provider is locked here (lock files that git ignores are not read)."
+    LOADER: ClassVar[type[ReviewLoader]] = ReviewLoader
 
     def __init__(self, source: LockLens, keeper: MarkKeeper) -> None:
         super().__init__()
         self.source = source
-        self.loader = self.make_loader(source, keeper)
+        self.loader = self.LOADER(source, keeper)
         self.narrowed = ALL
         self._shown_key = ""
         self._too_early = "", ""
         """What was last said about a key that came too early, and what is said once the review is complete."""
         self._revisions, self._sides = Job(self, "revisions"), Job(self, "sides")
-
-    def make_loader(self, source: LockLens, keeper: MarkKeeper) -> ReviewLoader:
-        """Return the loader of the review; a screen that loads more returns its own kind."""
-        return ReviewLoader(source, keeper)
 
     @abstractmethod
     def refresh_list(self, *, cursor_key: str | None = None) -> None:
