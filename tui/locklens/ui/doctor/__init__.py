@@ -21,6 +21,7 @@ from locklens.dialect import DIALECTS
 from locklens.doctor.causes import is_forbidden
 from locklens.doctor.cleaning import MOST_BYTES
 from locklens.doctor.model import Diagnosis, PackagePath
+from locklens.doctor.redacting import shareable
 from locklens.hashes import forms_in_words, is_known_scheme, is_well_formed
 from locklens.lines import Line, Role, Span, line
 from locklens.machine import current_folder
@@ -224,10 +225,10 @@ class DoctorScreen(ExportingScreen):
     def row_keys(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """`tab` shows what a fix costs; `r` needs a diagnosis, and `v` a cause that a download may tell."""
         row = self.left.current
-        first = "tab" if row is not None and row.remedy is not None and not self.detail.has_focus else ""
+        has_cost = row is not None and row.remedy is not None and not self.detail.has_focus
         idle = "r" if self._diagnosis is None and self._problem is None else ""
         idle += "" if self._diagnosis is not None and not why_no_download(self._diagnosis) else "v"
-        return (first,) if first else (), tuple(idle)
+        return ("tab",) if has_cost else (), tuple(idle)
 
     # Display
 
@@ -336,7 +337,9 @@ class DoctorScreen(ExportingScreen):
                 path = _log_path(answers["log"])
                 self._diagnose_log(_read_end(path), changed_at(path))
 
-        self.app.push_screen(_file_form(), take)
+        facts = [line(Span(" Name the log file. Of a very long log only the end is read.", Role.DIM))]
+        field = Field("log", "file", _file_problem)
+        self.app.push_screen(FormDialog("Log of the failed run", facts, [field], verb="diagnose"), take)
 
     def action_examine(self) -> None:
         """Examine the root in the current folder, without a log."""
@@ -475,7 +478,8 @@ class DoctorScreen(ExportingScreen):
         return self.source.diagnose(request, cancel=run.cancel)
 
     def _take_diagnosis(self, diagnosis: Diagnosis) -> None:
-        self._diagnosis, self._problem = _shareable(diagnosis), None
+        # What the screen shows and copies; what fixes write is kept.
+        self._diagnosis, self._problem = shareable(diagnosis, home=str(Path.home())), None
         self._show_diagnosis()
 
     def _fail(self, error: LockLensError) -> None:
@@ -527,13 +531,6 @@ def _markdown_item(text: str) -> str:
     return f"- {markdown_text(text)}"
 
 
-def _shareable(diagnosis: Diagnosis | None) -> Diagnosis | None:
-    """Return what the screen shows and copies; what fixes write is kept."""
-    from locklens.doctor.redacting import shareable
-
-    return None if diagnosis is None else shareable(diagnosis, home=str(Path.home()))
-
-
 def _folder_at(top: Path) -> Path:
     """Return the current folder; where it is outside of the files under review, their top."""
     here = current_folder()
@@ -545,11 +542,6 @@ def _read_end(path: Path) -> bytes:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - MOST_BYTES - 1))
         return file.read(MOST_BYTES + 1)
-
-
-def _file_form() -> FormDialog:
-    facts = [line(Span(" Name the log file. Of a very long log only the end is read.", Role.DIM))]
-    return FormDialog("Log of the failed run", facts, [Field("log", "file", _file_problem)], verb="diagnose")
 
 
 def _expanded(folder: str) -> str:
