@@ -181,11 +181,6 @@ def key_layouts(keys: Sequence[DialogKey]) -> tuple[BarLayout, ...]:
     return tuple(layouts)
 
 
-def width_of(layout: BarLayout) -> int:
-    """Return the columns that a layout takes."""
-    return sum(cell_len(piece.text) for piece in layout.left)
-
-
 FRAME_WIDTH = 5
 """Columns of the border, the padding and the scrollbar."""
 _FRAME_ROWS = 4
@@ -249,7 +244,7 @@ class ReadingDialog(Dialog[None]):
     def _fit(self) -> None:
         """Make the dialog as wide as its longest line, and as high as its lines, where the terminal has that much."""
         longest = max((cell_len(line.text) for line in self.view.lines), default=0)
-        keys = max((width_of(layout) for layout in key_layouts(self.KEYS)), default=0)
+        keys = sum(piece.width for piece in key_layouts(self.KEYS)[0].left)
         width = min(max(longest + FRAME_WIDTH, keys + 2, _LEAST_WIDTH), MOST_WIDTH, self.app.size.width)
         self.query_one("#dialog").styles.width = width
         self.leave_rows(int(self.query_one("#dialog-search").display))

@@ -240,6 +240,11 @@ class Piece(NamedTuple):
     role: Role = Role.PLAIN
     action: str = ""
 
+    @property
+    def width(self) -> int:
+        """The columns that it takes."""
+        return cell_len(harmless(self.text))
+
 
 class BarLayout(NamedTuple):
     """The pieces at the left and at the right.
@@ -324,27 +329,25 @@ class Bar(Widget):
         """The pieces that fit into the width."""
         width = self.size.width
         for layout in self.layouts:
-            used = sum(cell_len(harmless(piece.text)) for piece in (*layout.left, *layout.right))
+            used = sum(piece.width for piece in (*layout.left, *layout.right))
             if used + (1 if layout.right else 0) <= width:
                 gap = Piece(" " * (width - used))
                 return [*layout.left, gap, *layout.right]
         return self._cut(width)
 
     def _cut(self, width: int) -> list[Piece]:
+        left, right, _ = self.layouts[-1] if self.layouts else BarLayout(())
+        room = width - sum(piece.width for piece in (*left[:-1], *right))
+        if left and right and not left[-1].action and room >= _LEAST_NAMED:
+            return [*left[:-1], left[-1]._replace(text=fitted(left[-1].text, room)), *right]
         kept: list[Piece] = []
-        for layout in self.layouts[-1:]:
-            named, counts = layout.left[-1:], sum(cell_len(harmless(piece.text)) for piece in layout.right)
-            room = width - counts - sum(cell_len(harmless(piece.text)) for piece in layout.left[:-1])
-            if layout.right and named and not named[0].action and room >= _LEAST_NAMED:
-                return [*layout.left[:-1], named[0]._replace(text=fitted(named[0].text, room)), *layout.right]
-        for piece in (piece for layout in self.layouts[-1:] for side in (layout.left, layout.right) for piece in side):
-            room = width - sum(cell_len(harmless(previous.text)) for previous in kept)
-            if cell_len(harmless(piece.text)) <= room:
-                kept.append(piece)
-                continue
-            if not piece.action and room > 1:
-                kept.append(piece._replace(text=fitted(piece.text, room)))
-            break
+        for piece in (*left, *right):
+            room = width - sum(previous.width for previous in kept)
+            if piece.width > room:
+                if not piece.action and room > 1:
+                    kept.append(piece._replace(text=fitted(piece.text, room)))
+                break
+            kept.append(piece)
         return kept
 
     def render_line(self, y: int) -> Strip:
@@ -352,14 +355,14 @@ class Bar(Widget):
         lines = self._message_lines()
         if lines:
             return strip_of(lines[y] if y < len(lines) else [], self, width=self.size.width)
-        spans = [Span(harmless(piece.text), piece.role) for piece in self._pieces()] if y == 0 else []
+        spans = [Span(piece.text, piece.role) for piece in self._pieces()] if y == 0 else []
         return strip_of(spans, self, width=self.size.width)
 
     def on_click(self, event: events.Click) -> None:
         """Run the action of the piece below the pointer."""
         position = 0
         for piece in self._pieces():
-            position += cell_len(harmless(piece.text))
+            position += piece.width
             if event.x < position:
                 if piece.action:
                     self.post_message(self.Clicked(piece.action))
