@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -41,6 +42,16 @@ _VARIABLES = {
     Role.TREE: ("foreground", False),
 }
 """Each role's colour variable of the theme, and True for bold."""
+
+MOVES: list[BindingType] = [
+    Binding("j,down", "step(1)", "Next row or line", show=False),
+    Binding("k,up", "step(-1)", "Previous row or line", show=False),
+    Binding("g,home", "edge(0)", "Top", show=False),
+    Binding("G,end", "edge(-1)", "Bottom", show=False),
+    Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+    Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+]
+"""The keys that move a cursor."""
 
 _ELLIPSIS = "…"
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -14,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from locklens.lines import Role, Span
-from locklens.ui.widgets import StyledPiece, strip_of, wrapped
+from locklens.ui.widgets import MOVES, StyledPiece, strip_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,14 +26,7 @@ if TYPE_CHECKING:
 class LineView(ScrollView, can_focus=True):
     """A view of lines, wrapped to its width."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "step(1)", "Next line", show=False),
-        Binding("k,up", "step(-1)", "Previous line", show=False),
-        Binding("g,home", "edge(0)", "Top", show=False),
-        Binding("G,end", "edge(-1)", "Bottom", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
-    ]
+    BINDINGS = MOVES
 
     @dataclass
     class Highlighted(Message):

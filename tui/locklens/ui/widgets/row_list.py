@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from locklens.lines import Role, Span
-from locklens.ui.widgets import StyledPiece, fitted, harmless, strip_of
+from locklens.ui.widgets import MOVES, StyledPiece, fitted, harmless, strip_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -208,15 +208,7 @@ class RowList(ScrollView, Generic[RowT], can_focus=True):
 
     COLUMNS: ClassVar[tuple[Column[Any], ...]] = ()
     LEAD: ClassVar[int] = 2
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "step(1)", "Next row", show=False),
-        Binding("k,up", "step(-1)", "Previous row", show=False),
-        Binding("g,home", "edge(0)", "Top", show=False),
-        Binding("G,end", "edge(-1)", "Bottom", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("enter", "open", "Open", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*MOVES, Binding("enter", "open", "Open", show=False)]
     KEYS: ClassVar[frozenset[str]] = frozenset(one.key for one in Binding.make_bindings(BINDINGS))
 
     @dataclass
