@@ -141,7 +141,7 @@ class RowActionsScreen(ExportingScreen):
     def row_keys(self) -> tuple[str, tuple[str, ...]]:
         """The keys of all screens with rows that find nothing to act on in the highlighted line or row."""
         found = {
-            "e": self.has_file,
+            "e": self.can_edit(self.place),
             "y": self.line.copied if self.line is not None else self.has_copy,
             "i": self.examined,
             "o": self.row_target.release is not None and page_of_release(*self.row_target.release),
@@ -153,11 +153,6 @@ class RowActionsScreen(ExportingScreen):
         """The place for the editor: that of the highlighted line, or else of the row."""
         own = self.line.place if self.line is not None else None
         return own if own is not None else self.row_target.place
-
-    @property
-    def has_file(self) -> bool:
-        """True if an editor can open the place for it."""
-        return self.can_edit(self.place)
 
     def can_edit(self, place: FilePlace | None) -> bool:
         """True if an editor is set, and the file of a place is on disk."""

@@ -197,11 +197,6 @@ class PackageComparer(Widget):
         self.pending: frozenset[Named] = frozenset()
         """The entries whose packages are being compared."""
 
-    @property
-    def is_busy(self) -> bool:
-        """True while packages are compared."""
-        return bool(self.progress)
-
     def known(self, review: Review | None) -> dict[Named, EntryPackages]:
         """Return the packages of the entries whose locked hashes are still the compared ones."""
         if review is None or not self._known:
@@ -227,7 +222,7 @@ class PackageComparer(Widget):
 
     def stop(self) -> bool:
         """Cancel the run; False if there is none."""
-        if not self.is_busy:
+        if not self.progress:
             return False
         self._job.stop()
         self._end("comparing packages: cancelled")

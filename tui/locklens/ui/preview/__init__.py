@@ -174,11 +174,6 @@ class PreviewScreen(LockLensScreen[Closed]):
         """The progress of the plan."""
         return replace(self._known, downloads=self._downloads.in_order, network=self._progress.words)
 
-    @property
-    def is_writing(self) -> bool:
-        """True while files are being written."""
-        return self._known.stage is PlanStage.WRITING
-
     # Work
 
     def _make_plan(self) -> None:
@@ -378,7 +373,7 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def action_cancel(self) -> None:
         """Close the screen; stop the work in progress without writing."""
-        if self.is_writing:
+        if self._known.stage is PlanStage.WRITING:
             self.say("writing in progress: each file is replaced as a whole")
             return
         self._job.cancel()
