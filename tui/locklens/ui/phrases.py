@@ -315,9 +315,9 @@ class Downloads:
         """The number of completed downloads."""
         return sum(row.ended is not None and not row.problem for row in self.in_order)
 
-    def announce(self, label: str, note: str, now: float) -> None:
+    def announce(self, label: str, now: float) -> None:
         """Add an expected package; a known one is unchanged."""
-        self._by_label.setdefault(label, DownloadRow(label, now, note=note))
+        self._by_label.setdefault(label, DownloadRow(label, now, note="asking"))
 
     def arrive(self, label: str, received: int, size: int | None, now: float) -> None:
         """Update the progress of a package."""
@@ -370,15 +370,15 @@ def take_event(downloads: Downloads, event: InstallEvent, now: float) -> None:
     """Record an event of a package's download; others are ignored."""
     match event:
         case FetchStarted(provider, version, platform) if platform is not None:
-            downloads.announce(f"{provider} {version} {platform}", "asking", now)
+            downloads.announce(f"{provider} {version} {platform}", now)
         case PackageArriving(provider, version, platform, received, size):
             downloads.arrive(f"{provider} {version} {platform}", received, size, now)
         case PackageHashed(provider, version, platform, _, is_cached, is_reported):
-            label, note = f"{provider} {version} {platform}", "before, not downloaded" if is_cached else ""
+            label = f"{provider} {version} {platform}"
             if is_reported:
                 downloads.end(label, now, note="by the registry, not downloaded", outcome="reported")
             else:
-                downloads.end(label, now, note=note)
+                downloads.end(label, now, note="before, not downloaded" if is_cached else "")
         case ProviderFailed(provider, _, words, _):
             for label in _failed_packages(downloads, provider, words):
                 downloads.end(label, now, problem=words)

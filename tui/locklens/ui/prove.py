@@ -99,10 +99,6 @@ def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootRev
     return f"{count}; see the findings for the others" if still & old - unsigned else count
 
 
-def _unverified(roots: Iterable[RootReview], selection: ProvingSelection) -> frozenset[tuple[object, str]]:
-    return _named(_changes(roots, selection), unverified_h1)
-
-
 def _named(changes: Iterable[Change], facts: Callable[[Change], Iterable[HashFact]]) -> frozenset[tuple[object, str]]:
     """Return hashes of changes, each with its release, as a download counts them."""
     return frozenset(
@@ -396,5 +392,6 @@ class ProveDialog(DownloadDialog):
         if is_planned:
             return words
         after = replace(self._review, roots=roots) if roots else self._review
-        before, still = (_unverified(review.roots, self._selection) for review in (self._review, after))
+        changes = (_changes(review.roots, self._selection) for review in (self._review, after))
+        before, still = (_named(each, unverified_h1) for each in changes)
         return f"from cached hashes: {words}" if still < before else nothing_to_prove(after, self._selection)
