@@ -117,11 +117,9 @@ def _programs(environment: Mapping[str, str]) -> Iterator[_Program]:
     if environment.get("WSL_DISTRO_NAME") and not is_remote:
         yield _Program(("clip.exe",), "copied with clip.exe", "utf-16")
     if environment.get("TMUX"):
-        outcome = "copied to tmux's buffer"
-        yield _Program(("tmux", "load-buffer", "-w", "-"), outcome)
-        yield _Program(
-            ("tmux", "load-buffer", "-"), outcome
-        )  # Before 3.2 there is no -w, which tells the terminal too.
+        yield _Program(("tmux", "load-buffer", "-w", "-"), "copied to tmux's buffer")
+        # Before 3.2 there is no -w, which tells the terminal too.
+        yield _Program(("tmux", "load-buffer", "-"), "copied to tmux's buffer")
 
 
 def _takes(command: list[str], data: bytes, seconds: float) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
 
+from msgspec.structs import replace
 from textual.message import Message
 from textual.widget import Widget
 
@@ -291,8 +292,6 @@ class ReviewLoader(Widget):
 
 def with_roots(review: Review, finished: Iterable[RootReview]) -> Review:
     """The review with roots replaced by their finished versions, unless their files changed since."""
-    from msgspec.structs import replace
-
     by_file = {root.lock_file: root for root in finished}
     return replace(
         review,
@@ -309,8 +308,6 @@ def renewed(shown: Review, draft: Review, known: Mapping[str, RootReview]) -> Re
     `shown` is the draft itself for the first review; `known` has roots of the review in progress with more facts, by
     lock file.
     """
-    from msgspec.structs import replace
-
     before = {root.lock_file: root for root in shown.roots}
 
     def best(root: RootReview) -> RootReview:
