@@ -172,13 +172,15 @@ class Dialog(ModalScreen[ScreenResultType], ClosedOnce[ScreenResultType]):
 
 def key_layouts(keys: Sequence[DialogKey]) -> tuple[BarLayout, ...]:
     """Return the key line with all keys, then with ever fewer."""
-    layouts = []
-    for number in range(len(keys), 0, -1):
-        pieces = [Piece(" ")]
-        for key in keys[:number]:
-            pieces += [Piece(key.label, Role.INFO, key.action), Piece(f" {key.words}  ", Role.DIM, key.action)]
-        layouts.append(BarLayout(tuple(pieces)))
-    return tuple(layouts)
+    return tuple(key_layout(keys[:number]) for number in range(len(keys), 0, -1))
+
+
+def key_layout(keys: Iterable[DialogKey]) -> BarLayout:
+    """Return the key line with some keys, clickable."""
+    pieces = [Piece(" ")]
+    for label, words, action in keys:
+        pieces += [Piece(label, Role.INFO, action), Piece(f" {words}  ", Role.DIM, action)]
+    return BarLayout(tuple(pieces))
 
 
 FRAME_WIDTH = 5

@@ -16,6 +16,7 @@ from locklens.lockfile import unread_words
 from locklens.operations.review.request import Phase, Progress
 from locklens.review.reports.evidence_lines import clock, host_words
 from locklens.text import counted
+from locklens.ui.dialogs import DialogKey, key_layout
 from locklens.ui.phrases import compared_words, registries_in_short
 from locklens.ui.shell.keys import keys_of_rows
 from locklens.ui.views import REVIEW, UPGRADE, VIEWS, View
@@ -213,18 +214,12 @@ def key_line(
     The labels of `first` are shown at any width. The result is cached, since it is needed at each move of the cursor,
     and most rows have the same keys.
     """
-    by_label = {key.label: key for key in table.keys if key.short}
+    shown = [DialogKey(key.label, key.short, key.action) for key in table.keys if key.short]
     ranked = dict.fromkeys((*first, *(table.in_detail if in_detail else table.in_list)))
     urgent = [label for label in ranked if label not in without]
-    layouts = []
-    for number in range(len(urgent), 0, -1):
-        pieces = [Piece(" ")]
-        for label, key in by_label.items():
-            if label not in urgent[:number]:
-                continue
-            pieces += [Piece(label, Role.INFO, key.action), Piece(f" {key.short}  ", Role.DIM, key.action)]
-        layouts.append(BarLayout(tuple(pieces)))
-    return tuple(layouts)
+    return tuple(
+        key_layout(key for key in shown if key.label in urgent[:number]) for number in range(len(urgent), 0, -1)
+    )
 
 
 FACT_WIDTH = 28
