@@ -135,8 +135,6 @@ def unsigned_h1(review: Review, selection: ProvingSelection) -> int:
 
 
 _REDRAW_SECONDS = 0.1
-_BEFORE_THE_QUESTION = "before the size of the download is shown"
-_DOWNLOADING = "while packages are downloaded"
 
 
 class DownloadSteps:
@@ -178,7 +176,8 @@ class DownloadSteps:
         """Start the downloads that the user is asked about; return why there are none to start, "" if they start."""
         self._was_early = self.plan is None
         if not self.is_asking:
-            return f"enter does nothing {_BEFORE_THE_QUESTION if self.plan is None else _DOWNLOADING}"
+            when = "before the size of the download is shown" if self._was_early else "while packages are downloaded"
+            return f"enter does nothing {when}"
         self.is_confirmed = True
         self._answered.set()
         self.show()
@@ -211,7 +210,7 @@ class DownloadSteps:
     @property
     def keys(self) -> Sequence[DialogKey]:
         """The keys of the present step."""
-        cancel = DialogKey("esc", "cancel", "stop")
+        cancel = DialogKey("esc", "cancel", "close")
         return (DialogKey("enter", "download", "agree"), cancel) if self.is_asking else (cancel,)
 
 
@@ -227,7 +226,7 @@ class DownloadDialog(Dialog[Proved]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "agree", "Download", show=False),
-        Binding("escape,q", "stop", "Stop", show=False),
+        Binding("escape,q", "close", "Stop", show=False),
     ]
 
     def __init__(self) -> None:
@@ -335,7 +334,7 @@ class DownloadDialog(Dialog[Proved]):
     def keys(self) -> Sequence[DialogKey]:
         """The keys of the present step."""
         if self._result is not None:
-            return (DialogKey("enter esc", "close", "stop"),)
+            return (DialogKey("enter esc", "close", "close"),)
         return () if self._is_stopped else self._steps.keys
 
     def action_agree(self) -> None:
@@ -345,7 +344,7 @@ class DownloadDialog(Dialog[Proved]):
         elif not self._is_stopped and (refusal := self._steps.agree()):
             self.answer(refusal)
 
-    def action_stop(self) -> None:
+    def action_close(self) -> None:
         """Stop the download, or close the result."""
         if self._result is not None:
             self.dismiss(self._result)

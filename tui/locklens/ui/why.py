@@ -233,7 +233,7 @@ class InsideDialog(ReadingDialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "agree", "Download", show=False),
-        Binding("q,z", "stop", "Close", show=False),
+        Binding("q,z", "close", "Close", show=False),
         Binding("a", "all_platforms", "All platforms", show=False),
         Binding("y", "copy", "Copy as Markdown", show=False),
     ]
@@ -326,7 +326,7 @@ class InsideDialog(ReadingDialog):
         """The keys of the present step."""
         if self._job.is_running:
             return self._steps.keys
-        close = DialogKey("esc q", "close", "stop")
+        close = DialogKey("esc q", "close", "close")
         if self._found is None:
             return (close,)
         more = () if self._request.platforms is None else (DialogKey("a", "all platforms", "all_platforms"),)
@@ -341,15 +341,11 @@ class InsideDialog(ReadingDialog):
         elif refusal := self._steps.agree():
             self.answer(refusal)
 
-    def action_stop(self) -> None:
+    def action_close(self) -> None:
         """Stop what is in progress, and close; what was read by then is cached."""
         self._job.stop()
         self._steps.refuse()
         self.dismiss(None)
-
-    def action_close(self) -> None:
-        """Close, as esc does where there is no search."""
-        self.action_stop()
 
     def action_all_platforms(self) -> None:
         """Look into the packages of all platforms of the release."""
