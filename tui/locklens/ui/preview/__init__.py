@@ -127,6 +127,7 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._job = Job(self, "plan")
         self._writing = Job(self, "write")
         self._disk = DiskLook(self, self._keep)
+        self._in_full = False
         self.add_class("-planning", update=False)  # as long as nothing is styled, that is for nothing
         self._begin()
 
@@ -136,7 +137,6 @@ class PreviewScreen(LockLensScreen[Closed]):
         self._progress = Reading(0)
         self._downloads = Downloads()
         self._items: tuple[plan_pane.Item, ...] = ()
-        self._in_full = False
         self._watch: FileWatch | None = None
         """The files that the plan may be made from, as they were before it; None until it is being made."""
 
@@ -389,10 +389,8 @@ class PreviewScreen(LockLensScreen[Closed]):
             self.say("not possible now: " + refusal(self.standing))
             return
         self._operation = operation
-        in_full = self._in_full
         self.action_focus_list()
         self._begin()
-        self._in_full = in_full
         self._make_plan()
         self._show()
         self._show_detail()
