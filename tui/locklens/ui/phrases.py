@@ -204,10 +204,7 @@ def configuration_read(review: Review) -> str:
 
 def changed_on_disk(names: tuple[str, ...]) -> str:
     """The notice after an automatic reload."""
-    return f"{listing(names, _FILES_NAMED)} changed on disk, reloaded"
-
-
-_FILES_NAMED = 2
+    return f"{listing(names, limit=2)} changed on disk, reloaded"
 
 
 PARTIALLY_WATCHED = "too many folders to watch them all: press r after changes in deep ones"

@@ -73,12 +73,8 @@ def _folder_lines(folders: Iterable[MovedFolder]) -> Iterator[Line]:
         if folder.aside:
             yield line(Span("  aside   ", Role.DIM), Span(folder.aside, Role.PLACE), hanging=10)
     yield Line()
-    yield line(Span(_MOVED_WORDS, Role.DIM))
-
-
-_MOVED_WORDS = (
-    "What is there, a folder or a link to one, is renamed as a whole, and never written into; Z brings it back."
-)
+    words = "What is there, a folder or a link to one, is renamed as a whole, and never written into; Z brings it back."
+    yield line(Span(words, Role.DIM))
 
 
 def raw_diff(files: Iterable[PlannedFile]) -> tuple[Line, ...]:

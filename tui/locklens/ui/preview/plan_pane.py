@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 COMMAND = "command"
 _SIGNS = {"upgrade": "^", "downgrade": "v", "add": "+", "remove": "-", "change": "#", "move": "@"}
 """Signs before the review of the plan, and where it is of another step; else those of the review are used."""
-_WITHOUT_MODULES = "plans again without the missing modules; what they require stays unknown"
-_WITH_CONFIGURATION = "stages the edited or deleted configuration files too"
 _ROOTS_NAMED = 3
 
 
@@ -90,11 +88,13 @@ def _progress_lines(standing: PlanProgress, now: float) -> Iterator[Line]:
     if plan is not None and plan.failures:
         yield from _failure_lines(plan)
     if standing.lacks_modules:
-        yield line(Span("     m  ", Role.INFO), _WITHOUT_MODULES, hanging=8)
+        words = "plans again without the missing modules; what they require stays unknown"
+        yield line(Span("     m  ", Role.INFO), words, hanging=8)
     if standing.has_files:
         yield from result_lines(standing)
     if standing.leaves_configuration:
-        yield line(Span("     f  ", Role.INFO), _WITH_CONFIGURATION, hanging=8)
+        words = "stages the edited or deleted configuration files too"
+        yield line(Span("     f  ", Role.INFO), words, hanging=8)
     if plan is not None:
         yield from _remark_lines(plan)
 

@@ -9,7 +9,7 @@ from locklens.lines import FilePlace, Line, Role, Span, heading, line
 from locklens.policy import POLICY_FILE, AcceptFrom
 from locklens.review.findings import Finding, Severity, worst
 from locklens.review.model import ChangeKind, Review
-from locklens.review.reports import claimed_word, hash_words, hashes_of_review, severity_span
+from locklens.review.reports import SEVERITY_ROLES, claimed_word, hash_words, hashes_of_review, severity_span
 from locklens.review.rules.catalogue import wording_of
 from locklens.text import counted
 from locklens.ui.clipboard import finding_copied
@@ -48,7 +48,8 @@ def result_lines(standing: PlanProgress) -> Iterator[Line]:
     since = " since HEAD" if (review.base.kind, review.base.name) in {("worktree", "HEAD"), ("index", "HEAD")} else ""
     yield line(f"  hashes: +{added} -{removed}{since}   ", proof)
     found = review.distinct_findings()
-    spans = [severity_and_number(severity, number) for severity, number in review.severity_counts.items() if number]
+    counts = [(severity, number) for severity, number in review.severity_counts.items() if number]
+    spans = [Span(f"{number} {severity.value.upper()}  ", SEVERITY_ROLES[severity]) for severity, number in counts]
     yield line("  findings: ", *(spans or [_no_findings(plan_review)]), *_known_findings(plan_review), hanging=4)
     yield from _finding_lines(found)
     if plan_review.against and standing.writes_lock_file:
@@ -116,11 +117,6 @@ def _policy_lines(plan_review: PlanReview) -> Iterator[Line]:
         yield line(Span("  note: ", Role.WARN), note, hanging=4)
 
 
-def severity_and_number(severity: Severity, number: int) -> Span:
-    """The number of findings of a severity."""
-    return Span(f"{number} {severity.value.upper()}  ", severity_span(severity).role)
-
-
 def _finding_lines(found: Sequence[Sequence[Finding]]) -> Iterator[Line]:
     """The worst findings; those that say the same of several subjects, with one severity, take one line."""
     same: dict[tuple[str, ...], list[Sequence[Finding]]] = {}
@@ -177,10 +173,7 @@ def unknown_facts(change: ReviewedChange) -> tuple[str, ...]:
 def _missing_facts(change: ReviewedChange) -> tuple[str, ...]:
     if change.new is None:
         return ()
-    return change.evidence.problems if change.evidence is not None else (_NOT_LOOKED_UP,)
-
-
-_NOT_LOOKED_UP = "its release was not looked up"
+    return change.evidence.problems if change.evidence is not None else ("its release was not looked up",)
 
 
 def reviewed_change(change: PlannedChange, review: Review) -> ReviewedChange | None:

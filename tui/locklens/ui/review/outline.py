@@ -448,9 +448,6 @@ def _proofs(change: Change) -> Iterator[str]:
     yield from (fact.proof.value for fact in change.removed if fact.kind.was_locked)
 
 
-_LAST = float("inf")
-
-
 class Sort(StrEnum):
     """The order of the rows."""
 
@@ -505,7 +502,7 @@ def in_places_of(shown: Sequence[Node], ordered: Sequence[Node]) -> tuple[Node, 
 def age(node: Node) -> float:
     """Days since the latest release among a node's changes; infinite if no date is known."""
     evidence = (subject.change.evidence for subject in node.subjects)
-    return min((one.days for one in evidence if one is not None and one.days is not None), default=_LAST)
+    return min((one.days for one in evidence if one is not None and one.days is not None), default=float("inf"))
 
 
 def _provider(node: Node) -> tuple[bool, str]:
