@@ -14,6 +14,7 @@ import locklens.review
 from locklens.hashes import registry_manifests
 from locklens.lines import Role, Span
 from locklens.operations.reports import render_report
+from locklens.operations.review.request import Progress
 from locklens.review import PROOF_KINDS, HashCount, HashFact, Proof
 from locklens.review.model import ChangeKind, Evidence, HostState, LookupAnswer
 from locklens.review.reports import hash_words
@@ -23,7 +24,7 @@ from locklens.trust import Signer, SigningKey, Tier
 from locklens.ui.phrases import unverified_of
 from locklens.ui.review.outline import REVIEW_GRAMMAR, Candidate
 from locklens.ui.shell import Throttle
-from locklens.ui.shell.bars import Reading, lookup_parts, note_lines, registry_lines
+from locklens.ui.shell.bars import lookup_parts, note_lines, registry_lines
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.shell.review_loader import renewed, with_roots
 
@@ -295,18 +296,18 @@ def test_a_signer_that_is_lost_or_not_known(samples: Samples) -> None:
 def test_what_came_of_asking_a_registry(samples: Samples, host: HostState, offline: bool, expected: str) -> None:
     review = replace(samples.review(), hosts=(host,), offline=offline)
     assert host_words(host, is_offline=offline, now=review.at) == expected
-    assert f"a.example  {expected}" in texts(registry_lines(review, Reading()))
-    said = "".join(part.text for part in lookup_parts(review, Reading(), is_narrowed=False))
+    assert f"a.example  {expected}" in texts(registry_lines(review, None))
+    said = "".join(part.text for part in lookup_parts(review, None, is_narrowed=False))
     assert "no registry asked" not in said
     assert (said == "registries answered") is (expected == "answered")
 
 
 def test_notes_stand_with_the_registries(samples: Samples) -> None:
     review = replace(samples.review(), hosts=(), limits=("signatures are not checked: gpg is not installed",))
-    text = texts((*registry_lines(review, Reading(3, 9, "evidence")), *note_lines(review)))
+    text = texts((*registry_lines(review, Progress("evidence", 3, 9)), *note_lines(review)))
     assert "checking registries: 3 of 9 done" in text
     assert "signatures are not checked" in text
-    assert "none asked" in texts(registry_lines(replace(review, limits=()), Reading()))
+    assert "none asked" in texts(registry_lines(replace(review, limits=()), None))
 
 
 def test_hashes_kept_from_another_version_are_claims_of_this_one(samples: Samples) -> None:

@@ -40,7 +40,6 @@ from locklens.ui.hashes.rows import HASHES_GRAMMAR, HashList, hash_rows
 from locklens.ui.preview import PreviewScreen
 from locklens.ui.prove import ProveDialog
 from locklens.ui.review import ReviewScreen
-from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.filtering import parse_filter
 from locklens.ui.signers import signers_head
 from locklens.ui.widgets import BarLayout
@@ -587,11 +586,11 @@ async def test_what_is_known_does_not_wait_for_a_second_reading(
         await on.choose("acme/demo")
         screen = on.app.screen
         assert isinstance(screen, HashesScreen)
-        screen.loader.progress = Reading(0)
+        screen.loader.progress = Progress("lock files", 0, 0)
         await on.press("v")
         assert "still reading" not in on.text
         await until(on, lambda: on.app.screen is screen)  # The dialog closes when its thread found nothing to download.
-        screen.loader.progress = Reading(0)
+        screen.loader.progress = Progress("lock files", 0, 0)
         await on.press("L")
         await until(on, lambda: isinstance(on.app.screen, PreviewScreen))
 

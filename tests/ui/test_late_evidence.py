@@ -289,7 +289,7 @@ async def test_500_changes_one_by_one_do_not_build_the_list_500_times(
         for number, root in enumerate(roots, 1):
             source.serving[0].tell(RootsKnown((root,)))
             source.serving[0].tell(Progress("evidence", number, 500))
-        await until(on, lambda: on.screen.progress.done == 500)
+        await until(on, lambda: on.screen.progress is not None and on.screen.progress.done == 500)
         assert built == 0
         on.screen.loader._show()
         await on.press()

@@ -16,7 +16,6 @@ from locklens.project.folders import FileWatch
 from locklens.review.model import LockStatus
 from locklens.ui.app import LockLensApp
 from locklens.ui.shell import review_loader
-from locklens.ui.shell.bars import Reading
 from locklens.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
@@ -48,9 +47,11 @@ async def test_steps_that_come_faster_than_they_are_drawn_are_drawn_together(
 ) -> None:
     async with running(samples.full()) as on:
         drawn = list[int]()
-        monkeypatch.setattr(on.screen, "refresh_notice", lambda: drawn.append(on.screen.progress.done or 0))
+        monkeypatch.setattr(
+            on.screen, "refresh_notice", lambda: drawn.append(on.screen.progress.done if on.screen.progress else 0)
+        )
         for number in range(1, 101):
-            on.screen.loader.progress = Reading(number, 100, "lock files")
+            on.screen.loader.progress = Progress("lock files", number, 100)
             on.screen.loader.post_message(review_loader.ReviewLoader.Progressed())
         await on.pilot.pause()
         assert len(drawn) < 10

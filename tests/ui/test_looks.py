@@ -20,7 +20,6 @@ from locklens.ui.app import THEMES
 from locklens.ui.hashes.detail import hashes_status
 from locklens.ui.review.frame import StatusFacts, review_status
 from locklens.ui.review.outline import Grouping
-from locklens.ui.shell.bars import Reading
 from locklens.ui.widgets import _role_styles, strip_of, wrapped
 
 if TYPE_CHECKING:
@@ -284,7 +283,7 @@ def test_the_status_line_says_what_is_unverified(samples: Samples) -> None:
     finding = samples.finding("LK003", Severity.WARN)
     change = replace(samples.change(findings=(finding,)), evidence=Evidence(unverified=Unverified.OFFLINE))
     review = replace(samples.review(samples.root("infra", [change])), offline=True)
-    layouts = review_status(StatusFacts(review, frozenset(), Reading(), Grouping.ROOT, "", "block"))
+    layouts = review_status(StatusFacts(review, frozenset(), None, Grouping.ROOT, "", "block"))
     whole, _, _, *fewer = layouts
     shown = text_of(whole)
     assert shown.startswith(" not all checked: exit 0 at --fail-on block, 1 at warn (1) | 0 of 1 reviewed | ")
@@ -295,9 +294,9 @@ def test_the_status_line_says_what_is_unverified(samples: Samples) -> None:
         " exit 0 at block | 4 not verified",
         " exit 0 at block",
     ]
-    (first, *_) = hashes_status(review, Reading(), marked=0, is_narrowed=False, is_asking=False)
+    (first, *_) = hashes_status(review, None, marked=0, is_narrowed=False, is_asking=False)
     assert "verdict warn: 4 of 4 added hashes not verified | offline" in text_of(first)
-    (first, *_) = hashes_status(review, Reading(), marked=0, is_narrowed=False, is_asking=True)
+    (first, *_) = hashes_status(review, None, marked=0, is_narrowed=False, is_asking=True)
     assert text_of(first) == " 4 of 4 added hashes not verified so far | offline", "no verdict before all is known"
 
 

@@ -25,7 +25,7 @@ from locklens.review.model import HostState
 from locklens.storage.cache import Cache
 from locklens.ui.app import LockLensApp
 from locklens.ui.dialogs.choices import ClashesDialog
-from locklens.ui.shell.bars import Reading, lookup_parts
+from locklens.ui.shell.bars import lookup_parts
 
 HOST = "registry.terraform.io"
 Opening = Callable[..., AbstractAsyncContextManager[PreviewDriver]]
@@ -212,11 +212,11 @@ async def test_no_registry_is_said_to_have_answered_where_none_was_asked(opening
         assert on.screen.review is not None
         online = replace(on.screen.review, offline=False)
         assert not online.hosts
-        (said,) = lookup_parts(online, Reading(), is_narrowed=False)
+        (said,) = lookup_parts(online, None, is_narrowed=False)
         assert said.text == "no registry asked"
         # They are cached: that registries answered in this run is not said.
         hosts = tuple(HostState(f"r{day}", asked=True, as_of=f"2026-11-{day}T10:00:00Z") for day in (21, 20))
-        (said,) = lookup_parts(replace(online, hosts=hosts), Reading(), is_narrowed=False)
+        (said,) = lookup_parts(replace(online, hosts=hosts), None, is_narrowed=False)
         assert said.text == "registries as of 2026-11-20 10:00 UTC"
 
 

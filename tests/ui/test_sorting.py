@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from locklens.review.model import Evidence
 from locklens.ui.review.frame import StatusFacts, review_status
 from locklens.ui.review.outline import Grouping, Sort, outline, sorted_outline
-from locklens.ui.shell.bars import Reading
 
 if TYPE_CHECKING:
     from ui.conftest import Running, Samples
@@ -74,7 +73,7 @@ async def test_the_key_keeps_the_cursor_and_is_said(samples: Samples, running: R
 @pytest.mark.parametrize("message", ["", "live/a changed on disk, reloaded"])
 def test_another_order_than_that_of_the_key_is_said_beside_a_message(samples: Samples, message: str) -> None:
     facts = StatusFacts(
-        samples.full(), frozenset(), Reading(), Grouping.ROOT, "", "block", message=message, is_ordered=False
+        samples.full(), frozenset(), None, Grouping.ROOT, "", "block", message=message, is_ordered=False
     )
     fitting = (
         text
@@ -85,7 +84,7 @@ def test_another_order_than_that_of_the_key_is_said_beside_a_message(samples: Sa
 
 
 def test_a_narrow_status_line_leaves_the_order_out_before_it_cuts_a_word(samples: Samples) -> None:
-    facts = StatusFacts(samples.full(), frozenset(), Reading(), Grouping.SEVERITY, "aws", "block", sort=Sort.AGE)
+    facts = StatusFacts(samples.full(), frozenset(), None, Grouping.SEVERITY, "aws", "block", sort=Sort.AGE)
     _, short, _, shortest, *_ = ("".join(piece.text for piece in each.left) for each in review_status(facts))
     assert "by severity" in short
     assert "sorted by release date" in short

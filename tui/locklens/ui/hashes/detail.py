@@ -30,7 +30,6 @@ from locklens.ui.hashes.packages import Named, counts_line, differ_words, packag
 from locklens.ui.review.detail import asked_lines, finding_lines, one_of_each_rule
 from locklens.ui.review.outline import collected
 from locklens.ui.shell.bars import (
-    Reading,
     fact_line,
     head_line,
     locked_head,
@@ -44,6 +43,7 @@ from locklens.ui.widgets import BarLayout, Piece
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from locklens.operations.review.request import Progress
     from locklens.policy import Policy
     from locklens.ui.hashes.rows import HashRow
 
@@ -342,7 +342,7 @@ def hashes_head(review: Review | None, packages: Collection[EntryPackages] = ())
 
 def hashes_status(
     review: Review | None,
-    progress: Reading,
+    progress: Progress | None,
     *,
     marked: int,
     is_narrowed: bool,
@@ -371,7 +371,7 @@ def _required_in_short(review: Review | None) -> str:
     return counted(number, "required platform") if number else "no required platforms configured"
 
 
-def hashes_facts(review: Review, progress: Reading) -> Iterator[Line]:
+def hashes_facts(review: Review, progress: Progress | None) -> Iterator[Line]:
     """The panel below the list: required platforms, install paths, policy and registries."""
     policy = review.policy
     if not policy.platforms:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from locklens.lines import FilePlace
+from locklens.operations.review.request import Progress
 from locklens.operations.write.lock import Lock, LockMissing
 from locklens.operations.write.lock_edits import Format, Prune
 from locklens.operations.write.root_upgrade import SelectedVersion
@@ -35,7 +36,6 @@ from locklens.ui.health.rows import (
 from locklens.ui.marking import MarkingScreen
 from locklens.ui.row_actions import RowTarget
 from locklens.ui.shell import Run, Throttle, bars, keys
-from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable, following
 from locklens.ui.shell.review_loader import MarkKeeper, ReviewLoader
 from locklens.ui.views import ExaminedProvider, examined_row
@@ -150,7 +150,7 @@ class HealthLoader(ReviewLoader):
             now = time.monotonic()
             if not throttle.wait(now):
                 throttle.took(now, now)
-                run.tell(self._take_scanning, Reading(done, total, "configuration" if what == "roots" else "evidence"))
+                run.tell(self._take_scanning, Progress("configuration" if what == "roots" else "evidence", done, total))
 
         def tell_draft(health: Health) -> None:
             nonlocal watch
@@ -175,7 +175,7 @@ class HealthLoader(ReviewLoader):
         is_same = before is not None and _read_of(before) == _read_of(health)
         self._take_health(self.health if is_same and self.health is not None else health, watch)
 
-    def _take_scanning(self, progress: Reading) -> None:
+    def _take_scanning(self, progress: Progress) -> None:
         self.progress = progress
         self.post_message(self.Progressed())
 

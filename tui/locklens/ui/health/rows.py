@@ -22,7 +22,7 @@ from locklens.review.reports.health import finding_words, hashes_in_words
 from locklens.text import counted
 from locklens.ui.clipboard import ShellText
 from locklens.ui.review.outline import collected
-from locklens.ui.shell.bars import Reading, head_line, lookup_parts, status_line
+from locklens.ui.shell.bars import head_line, lookup_parts, status_line
 from locklens.ui.shell.filtering import ALL, CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted, fitted_end, fitted_name
 from locklens.ui.widgets.row_list import Column, FoldingList, LaidOut, fold_marker
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from locklens.addresses import ProviderAddress
     from locklens.lockfile import LockEntry
+    from locklens.operations.review.request import Progress
     from locklens.review.model import RootReview
 
     Found = tuple[RootReview, Finding]
@@ -512,7 +513,7 @@ def health_head(health: Health | None, *, is_asking: bool = False) -> tuple[BarL
 
 
 def health_status(
-    health: Health | None, progress: Reading, *, marked: int, shown: str, is_narrowed: bool, message: str = ""
+    health: Health | None, progress: Progress | None, *, marked: int, shown: str, is_narrowed: bool, message: str = ""
 ) -> tuple[BarLayout, ...]:
     """The status line above the keys, and a shorter one; `shown` names grouping and order."""
     review = health.review if health is not None else None

@@ -23,7 +23,6 @@ from locklens.ui.preview import plan_pane
 from locklens.ui.preview.detail import preview_detail, preview_head, preview_status, raw_diff
 from locklens.ui.preview.progress import PlanProgress, PlanStage, refusal, written_words
 from locklens.ui.shell import Job, Run, bars, keys
-from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.shell.screen import LockLensScreen, file_below, has_editor
 from locklens.ui.shell.watching import LOOK_SECONDS, DiskLook, names_of_files
@@ -134,7 +133,7 @@ class PreviewScreen(LockLensScreen[Closed]):
     def _begin(self) -> None:
         self._known = PlanProgress(self._operation.title, PlanStage.PLANNING)
         """The progress except for its downloads and the review's requests, which a worker counts."""
-        self._progress = Reading(0)
+        self._progress = Progress("lock files", 0, 0)
         self._downloads = Downloads()
         self._items: tuple[plan_pane.Item, ...] = ()
         self._watch: FileWatch | None = None
@@ -204,7 +203,7 @@ class PreviewScreen(LockLensScreen[Closed]):
 
     def _hear_review(self, event: ReviewEvent) -> None:
         if isinstance(event, Progress):
-            self._progress = Reading(event.done, event.total, event.what)
+            self._progress = event
 
     def _take_watch(self, watch: FileWatch) -> None:
         self._watch = watch

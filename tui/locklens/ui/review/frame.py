@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -28,7 +29,6 @@ from locklens.ui.review.outline import Grouping, Sort
 from locklens.ui.review.rows import BOTH, PENDING, STAGED
 from locklens.ui.shell import keys
 from locklens.ui.shell.bars import (
-    Reading,
     fact_line,
     head_line,
     joined_parts,
@@ -40,6 +40,9 @@ from locklens.ui.shell.bars import (
 from locklens.ui.shell.keys import Key, KeyGroup, KeyTable
 from locklens.ui.views import REVIEW, VIEWS
 from locklens.ui.widgets import BarLayout, Piece
+
+if TYPE_CHECKING:
+    from locklens.operations.review.request import Progress
 
 MOVING = KeyGroup(
     "Moving",
@@ -209,7 +212,7 @@ class StatusFacts:
 
     review: Review | None
     marks: frozenset[str]
-    progress: Reading
+    progress: Progress | None
     grouping: Grouping
     narrowed: str
     fail_on: str | None
@@ -237,9 +240,7 @@ def review_status(facts: StatusFacts) -> tuple[BarLayout, ...]:
 def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
     parts: list[Piece] = []
     if facts.review is not None:
-        status, sentence = verdict(
-            facts.review, facts.fail_on, is_asking=facts.progress.done is not None, is_brief=is_brief
-        )
+        status, sentence = verdict(facts.review, facts.fail_on, is_asking=facts.progress is not None, is_brief=is_brief)
         hashes = facts.review.hashes
         is_doubtful = bool(hashes.unverified) or is_unanswered(facts.review)
         role = Role.BLOCK if status else Role.INFO if status is None else Role.WARN if is_doubtful else Role.GOOD
@@ -253,7 +254,7 @@ def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
             parts.append(Piece(brief if is_brief else hashes_of_review(facts.review), Role.WARN))
     if facts.narrowed:
         parts.append(Piece("filtered", Role.WARN))
-    if facts.progress.words:
+    if facts.progress is not None:
         parts.append(Piece(facts.progress.words, Role.INFO))
     elif facts.review is not None and (problem := registries_in_short(facts.review)):
         parts.append(Piece(problem, Role.WARN))
@@ -270,7 +271,7 @@ def _state(facts: StatusFacts, *, is_brief: bool) -> list[Piece]:
     return parts
 
 
-def review_facts(review: Review, marks: frozenset[str], progress: Reading) -> tuple[Line, ...]:
+def review_facts(review: Review, marks: frozenset[str], progress: Progress | None) -> tuple[Line, ...]:
     """The panel below the list: counts, registries, notes, and the legend."""
     hashes = review.hashes
     facts = [

@@ -1,19 +1,17 @@
 """The parts that all screens share: tabs, head, status line, key line, registries, placeholders for an empty list.
 
 Makes layouts and lines of values; draws nothing. Everywhere `in_detail` is true if the detail has the focus, `without`
-are the labels of keys that do nothing now, `counts` stand at the right, and `least` are those for the narrowest
-terminals, if they differ.
+are the labels of keys that do nothing now, `counts` stand at the right, `least` are those for the narrowest terminals,
+if they differ, and `progress` is that of reading files and asking registries, None when idle.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from locklens.lines import Line, Role, Span, heading, line
 from locklens.lockfile import unread_words
-from locklens.operations.review.request import Phase, Progress
 from locklens.review.reports.evidence_lines import clock, host_words
 from locklens.text import counted
 from locklens.ui.dialogs import DialogKey, key_layout
@@ -26,22 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from locklens.errors import LockLensError
+    from locklens.operations.review.request import Progress
     from locklens.review.model import Review
     from locklens.ui.shell.keys import KeyTable
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Progress of reading files and asking registries; `done` is None when idle."""
-
-    done: int | None = None
-    total: int = 0
-    phase: Phase = "lock files"
-
-    @property
-    def words(self) -> str:
-        """The progress in words; "" when idle."""
-        return Progress(self.phase, self.done, self.total).words if self.done is not None else ""
 
 
 def tabs(active: View) -> tuple[BarLayout, ...]:
@@ -148,11 +133,11 @@ def restricted_parts(review: Review) -> list[Piece]:
 
 
 def lookup_parts(
-    review: Review | None, progress: Reading, *, is_narrowed: bool, verdict: Iterable[Piece] = ()
+    review: Review | None, progress: Progress | None, *, is_narrowed: bool, verdict: Iterable[Piece] = ()
 ) -> list[Piece]:
     """The last parts of a status line: the progress, or else verdict and registries; the notes; an active filter."""
     parts = restricted_parts(review) if review is not None else []
-    if progress.words:
+    if progress is not None:
         parts.append(Piece(progress.words, Role.INFO))
     elif review is not None:
         moments = [host.as_of for host in review.hosts if host.as_of]
@@ -225,10 +210,10 @@ def key_line(
 FACT_WIDTH = 28
 
 
-def registry_lines(review: Review, progress: Reading) -> Iterator[Line]:
+def registry_lines(review: Review, progress: Progress | None) -> Iterator[Line]:
     """The registries with their answers, a line each."""
     name = "registries"
-    if progress.done is not None:
+    if progress is not None:
         yield fact_line(name, Span(progress.words, Role.INFO))
         name = ""
     for host in review.hosts:
@@ -259,9 +244,10 @@ def fact_line(name: str, *spans: Span) -> Line:
     return line(Span(f" {name}".ljust(FACT_WIDTH), Role.DIM), *spans, hanging=FACT_WIDTH)
 
 
-def loading(reading: Reading) -> tuple[Line, ...]:
+def loading(progress: Progress | None) -> tuple[Line, ...]:
     """Return the placeholder of a list during the first load."""
-    return one_sentence(f"{(reading.words or 'reading lock files').capitalize()} …", is_final=False)
+    words = progress.words if progress is not None else "reading lock files"
+    return one_sentence(f"{words.capitalize()} …", is_final=False)
 
 
 def one_sentence(words: str, *, is_final: bool = True) -> tuple[Line, ...]:

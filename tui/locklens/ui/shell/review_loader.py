@@ -27,7 +27,6 @@ from locklens.operations.review.request import (
 from locklens.storage.preferences import MarkStore
 from locklens.ui.phrases import PARTIALLY_WATCHED, changes_words
 from locklens.ui.shell import Job, Run, Throttle, after
-from locklens.ui.shell.bars import Reading
 from locklens.ui.shell.watching import LOOK_SECONDS, DiskLook, names_of_files
 
 if TYPE_CHECKING:
@@ -86,7 +85,8 @@ class ReviewLoader(Widget):
         """Ids of the reviewed changes."""
         self._seen: dict[str, frozenset[str] | None] = {}
         """The rules of the warnings and blocks that a change had when it was marked, by its id; None: not known."""
-        self.progress = Reading()
+        self.progress: Progress | None = None
+        """The progress of loading; None when idle."""
         self.top: Path | None = None
         """The folder that the review's paths are relative to; None if not on disk."""
         self.repository = ""
@@ -105,7 +105,7 @@ class ReviewLoader(Widget):
     @property
     def is_asking(self) -> bool:
         """True while the review is incomplete."""
-        return self.progress.done is not None
+        return self.progress is not None
 
     def on_mount(self) -> None:
         """Start loading and watching."""
@@ -116,7 +116,7 @@ class ReviewLoader(Widget):
         """Reload everything; a root's shown facts stay until as many are known again."""
         self._draft, self._known = None, {}
         self.error = None if is_fresh else self.error
-        self.progress = Reading(0)
+        self.progress = Progress("lock files", 0, 0)
         self.post_message(self.Progressed())
         load = partial(self._load_watched, watch=self._watch, is_fresh=is_fresh)
         self._loading.start(load, self._take_review, self._take_failure)
@@ -182,7 +182,7 @@ class ReviewLoader(Widget):
         self.top, self.repository, self.error = top, repository, None
         self.marks, self._seen, self._watch = frozenset(marks), dict(marks), watch
         self._draft = draft
-        self.progress = Reading(0, len(draft.roots), "configuration")
+        self.progress = Progress("configuration", 0, len(draft.roots))
         self._show()
 
     def _take_known(self, roots: Iterable[RootReview]) -> None:
@@ -190,7 +190,7 @@ class ReviewLoader(Widget):
         self._show_soon()
 
     def _take_progress(self, progress: Progress) -> None:
-        self.progress = Reading(progress.done, progress.total, progress.what)
+        self.progress = progress
         if self._draft is None:
             self.post_message(self.Progressed())
         self._show_soon()
@@ -216,7 +216,7 @@ class ReviewLoader(Widget):
     def _take_review(self, loaded: tuple[Review, FileWatch | None]) -> None:
         before = self.review
         self.review, self._watch = loaded
-        self.progress = Reading()
+        self.progress = None
         self._draft, self._known = None, {}
         changed, self._changed = self._changed, ()
         is_partial = self._watch is not None and self._watch.is_partial
@@ -225,14 +225,14 @@ class ReviewLoader(Widget):
         self.post_message(self.Changed(notes, changed, is_outdated))
 
     def _take_failure(self, error: LockLensError) -> None:
-        self.error, self.progress, self._changed = error, Reading(), ()
+        self.error, self.progress, self._changed = error, None, ()
         self._draft = None
         self.post_message(self.Progressed() if self.review is None else self.Changed())
 
     @property
     def _is_reading(self) -> bool:
         """True while files are read, which is quick; asking registries may be slow."""
-        return self.is_asking and self.progress.phase != "evidence"
+        return self.progress is not None and self.progress.what != "evidence"
 
     def _look(self) -> None:
         """Check for changed files, unless a load is reading them or the screen is hidden."""

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from locklens.lines import Line
     from locklens.operations.comparison import Base
     from locklens.operations.locklens import LockLens
+    from locklens.operations.review.request import Progress
     from locklens.operations.write.apply import Operation
     from locklens.review.model import Review
     from locklens.ui.shell.keys import Key
@@ -199,8 +200,8 @@ class TwoPaneScreen(LockLensScreen[int]):
         return self.loader.error
 
     @property
-    def progress(self) -> bars.Reading:
-        """The progress of loading."""
+    def progress(self) -> Progress | None:
+        """The progress of loading; None when idle."""
         return self.loader.progress
 
     @property

@@ -161,7 +161,7 @@ class UpgradeScreen(RowActionsScreen):
     @property
     def asking_words(self) -> str:
         """The lookup in progress, in words; "" for none."""
-        if self.progress.words:
+        if self.progress is not None:
             return self.progress.words
         if self._reading.is_running:
             offers = self.selection.offers.providers
