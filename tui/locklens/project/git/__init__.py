@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from locklens.errors import LockLensError, RepositoryError, UnreadableObjectError
 from locklens.project.git import listings
 from locklens.project.git.objects import FoundObject, ObjectReader, can_be_asked, read_blame, read_commit, read_touching
-from locklens.project.git.process import GitCommand, first_complaint
+from locklens.project.git.process import GitCommand, fields_of, first_complaint
 from locklens.project.tree import is_on_disk, name_bytes
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ class Repository:
             UnreadableObjectError: One of the trees is missing or damaged.
         """
         listed = self._command.answer("ls-tree", "-z", "--full-tree", "--end-of-options", revision, "--", *paths)
-        named = listings.parse_tree(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
+        named = listings.parse_tree(fields_of(listed)[:-1])
         return {path: file for path, file in named.items() if not file.is_submodule}
 
     def _commit(self, name: str) -> str | None:
@@ -485,8 +485,7 @@ class Repository:
 
         header = b"blob %d\0" % len(data)
         name = hashlib.new(self._object_format, header + data, usedforsecurity=False).hexdigest()
-        found = self._object(name)
-        return found.data is not None
+        return self._object(name).data is not None
 
     def prefetch(self, object_ids: Iterable[str]) -> None:
         """Read many objects in one go; `blob` then reads them from memory, and raises for those that are unreadable."""

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import RepositoryError
-from locklens.project.git.process import GitCommand, first_complaint
+from locklens.project.git.process import GitCommand, fields_of, first_complaint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +116,7 @@ def _url(command: GitCommand, remote: str) -> str:
     """
     written = ("config", "--no-includes", "-z")
     status, output, _ = command.ask(*written, "--get-all", f"remote.{remote}.url") if remote else (1, b"", "")
-    urls = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    urls = fields_of(output)[:-1]
     if status != 0 or not urls[0]:
         answer = command.ask(*written, "--name-only", "--get-regexp", r"^remote\..*\.url$")[1]
         keys = answer.decode("utf-8", "replace").split("\0")[:-1]
@@ -164,7 +164,7 @@ def _apart(command: GitCommand, object_format: str) -> Iterator[GitCommand]:
     It lies in the clone's git directory, so that the user's `includeIf "gitdir:…"` counts as it does for the clone.
     """
     objects, git_folder, shallow = (
-        os.path.join(command.folder, _line(command, *words))  # noqa: PTH118
+        os.path.join(command.folder, command.line("rev-parse", *words))  # noqa: PTH118
         for words in (("--git-path", "objects"), ("--git-common-dir",), ("--git-path", "shallow"))
     )
     try:
@@ -184,10 +184,6 @@ def _apart(command: GitCommand, object_format: str) -> Iterator[GitCommand]:
             "GIT_ALLOW_PROTOCOL": os.environ.get("GIT_ALLOW_PROTOCOL") or _PROTOCOLS,
         }
         yield replace(command, environment=kept | allowed)
-
-
-def _line(command: GitCommand, *words: str) -> str:
-    return command.answer("rev-parse", *words).decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
 def _tips(command: GitCommand) -> list[str]:

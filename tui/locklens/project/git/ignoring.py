@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from locklens.errors import RepositoryError
 from locklens.project.git.index import WHOLE, lines_of, with_index
-from locklens.project.git.process import first_complaint
+from locklens.project.git.process import fields_of, first_complaint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ def ignoring(command: GitCommand, paths: Sequence[str]) -> dict[str, str]:
         # Without this lead, a path that begins with ":" would be one with "pathspec magic".
         asked = lines_of(f"./{path}" for path in left)
         status, output, complaint = command.ask(*options, given=asked, by_patterns=True)
-        fields = output.decode("utf-8", "surrogateescape").split("\0")
+        fields = fields_of(output)
         answers = list(zip(fields[::_FIELDS], fields[1::_FIELDS], fields[2::_FIELDS], strict=False))
         answers = answers[: len(fields) // _FIELDS]
         for path, (file, line, pattern) in zip(left, answers, strict=False):

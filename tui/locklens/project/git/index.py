@@ -26,7 +26,7 @@ from locklens.errors import ConfigurationError, RepositoryError, UnreadableObjec
 from locklens.machine import git_words
 from locklens.project.git.listings import TreeFile, is_left_out
 from locklens.project.git.objects import ObjectReader
-from locklens.project.git.process import GitCommand, first_complaint, with_settings
+from locklens.project.git.process import GitCommand, fields_of, first_complaint, with_settings
 from locklens.text import reason_of, shell_words
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class GitIndex:
         """
         options = ("--others", "--ignored", "--exclude-standard", "-z", "--full-name")
         asked = (self._command.answer("ls-files", *options, "--", *one, by_patterns=True) for one in _portions(paths))
-        return [path for output in asked for path in _fields(output) if path in paths]
+        return [path for output in asked for path in fields_of(output) if path in paths]
 
     # How git is asked
 
@@ -195,7 +195,7 @@ class GitIndex:
     ) -> Iterator[tuple[str, str, str, str, str]]:
         """Yield tag, mode, object id, stage and path of every entry."""
         output = (command or self._command).answer("ls-files", "-s", "-v", "-z", "--full-name", "--", *paths)
-        for record in _fields(output):
+        for record in fields_of(output):
             words, tab, path = record.partition("\t")
             if tab and path in paths:
                 tag, mode, object_id, stage = words.split(" ")
@@ -257,7 +257,7 @@ class GitIndex:
     def _aside(self, folder: str) -> GitCommand:
         """Return git with a copy of the index, and with new objects in a folder of its own."""
         questions = ("--git-path", "index", "--git-path", "objects")
-        answers = self._command.answer("rev-parse", *questions).decode("utf-8", "surrogateescape").split("\n")
+        answers = self._command.line("rev-parse", *questions).split("\n")
         index, objects = (os.path.join(self._top, answer) for answer in answers[:2])  # noqa: PTH118
         own = Path(folder, "objects")
         own.mkdir()
@@ -293,11 +293,6 @@ def _portions(paths: Sequence[str]) -> Iterator[Sequence[str]]:
 def lines_of(records: Iterable[str]) -> bytes:
     """Return records as git reads them with `-z`."""
     return "".join(f"{record}\0" for record in records).encode("utf-8", "surrogateescape")
-
-
-def _fields(output: bytes) -> list[str]:
-    """Return what git prints with `-z`, and one more at the end."""
-    return output.decode("utf-8", "surrogateescape").split("\0")
 
 
 def with_index(command: GitCommand, index: str) -> GitCommand:
@@ -401,7 +396,7 @@ def _attributes_of(
     command: GitCommand, paths: Iterable[str], question: Sequence[str]
 ) -> Iterator[tuple[str, str, str]]:
     """Return path, attribute and value of each answer of `git check-attr`."""
-    fields = _fields(command.answer("check-attr", "-z", *question, given=lines_of(paths), by_patterns=True))
+    fields = fields_of(command.answer("check-attr", "-z", *question, given=lines_of(paths), by_patterns=True))
     return zip(fields[::3], fields[1::3], fields[2::3], strict=False)
 
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from locklens.errors import RepositoryError
 from locklens.project.git.objects import can_be_asked
+from locklens.project.git.process import text_of
 from locklens.project.tree import name_bytes
 
 if TYPE_CHECKING:
@@ -292,7 +293,7 @@ def require_no_fetched_tag(command: GitCommand, name: str) -> None:
 
     from locklens.storage.files import read_bounded
 
-    path = command.answer("rev-parse", "--git-path", _FETCHED).decode("utf-8", "surrogateescape").removesuffix("\n")
+    path = command.line("rev-parse", "--git-path", _FETCHED)
     text = read_bounded(Path(command.folder, path), _MAX_FETCHED_BYTES, missing=b"").decode("utf-8", "replace")
     if tag := _FETCHED_TAG.match(text):
         raise RepositoryError(
@@ -323,7 +324,7 @@ def _existing(command: GitCommand, name: str) -> list[str]:
 
 def _matching(command: GitCommand, patterns: list[str]) -> frozenset[str]:
     output = command.answer("for-each-ref", "--format=%(refname)", "--", *patterns)
-    return frozenset(output.decode("utf-8", "surrogateescape").splitlines())
+    return frozenset(text_of(output).splitlines())
 
 
 def _pattern(place: str, name: str) -> str:
@@ -363,15 +364,13 @@ class Revision(Struct, frozen=True):
 def branch_of_head(command: GitCommand) -> str:
     """Return the full name of the branch that HEAD is on; "" for none."""
     status, branch, _ = command.ask("symbolic-ref", "--quiet", "HEAD")
-    return branch.decode("utf-8", "surrogateescape").strip() if status == 0 else ""
+    return text_of(branch).strip() if status == 0 else ""
 
 
 def push_branch(command: GitCommand) -> str:
     """Return the branch of a remote, as this clone has it, that a push would change; "" for none, or unknown."""
-    if not (own := branch_of_head(command)):
-        return ""
-    answer = command.answer("for-each-ref", "--count=1", "--format=%(push)", "--", own)
-    return answer.decode("utf-8", "surrogateescape").strip()
+    own = branch_of_head(command)
+    return command.line("for-each-ref", "--count=1", "--format=%(push)", "--", own) if own else ""
 
 
 def list_revisions(command: GitCommand, *, has_commits: bool) -> tuple[Revision, ...]:
@@ -380,19 +379,13 @@ def list_revisions(command: GitCommand, *, has_commits: bool) -> tuple[Revision,
     Raises:
         RepositoryError: Git failed.
     """
-    output = command.answer(
-        "for-each-ref", "--sort=-creatordate", f"--count={MAX_REFS}", f"--format={_FORMAT}", "--", *_KINDS
-    )
-    refs = list(_refs(_text(output)))
+    latest = ("--sort=-creatordate", f"--count={MAX_REFS}", f"--format={_FORMAT}")
+    refs = list(_refs(text_of(command.answer("for-each-ref", *latest, "--", *_KINDS))))
     ordered = [ref for kind in _KINDS.values() for ref in refs if ref.kind == kind]
     if has_commits:
         log = command.answer("rev-list", f"--max-count={MAX_RECENT_COMMITS}", "--format=%H%x00%cs%x00%s", "HEAD", "--")
-        ordered += _commits(_text(log))
+        ordered += _commits(text_of(log))
     return tuple(ordered)
-
-
-def _text(output: bytes) -> str:
-    return output.decode("utf-8", "surrogateescape")
 
 
 def _refs(text: str) -> Iterator[Revision]:

@@ -149,6 +149,16 @@ def with_settings(environment: Mapping[str, str], settings: Mapping[str, str]) -
     return changed
 
 
+def text_of(output: bytes) -> str:
+    """Return what git printed; bytes that are not UTF-8 survive as surrogates."""
+    return output.decode("utf-8", "surrogateescape")
+
+
+def fields_of(output: bytes) -> list[str]:
+    """Return what git printed with `-z`, and one more at the end."""
+    return text_of(output).split("\0")
+
+
 def first_complaint(complaint: str) -> str:
     """Return the first line of git's standard error that names a failure, or else its first line."""
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
@@ -169,6 +179,11 @@ class GitCommand(Struct, frozen=True):
     executable: str
     folder: str
     environment: dict[str, str]
+
+    @classmethod
+    def at(cls, folder: str) -> GitCommand:
+        """Return git in a folder; raises as `find_git`."""
+        return cls(find_git(), folder, git_environment(folder))
 
     def ask(
         self,
@@ -214,13 +229,17 @@ class GitCommand(Struct, frozen=True):
             raise _failure(arguments[0], complaint)
         return output
 
+    def line(self, *arguments: str) -> str:
+        """Return the line that git prints; raises as `answer`."""
+        return text_of(self.answer(*arguments)).removesuffix("\n")
+
     def records(
         self, *arguments: str, subject: str, by_patterns: bool = False, warned: Callable[[str], None] = lambda _: None
     ) -> Generator[str]:
         """Yield what git lists, each record ended by NUL, while it lists.
 
-        Bytes that are not UTF-8 survive as surrogates. Close the iterator where it is left early: that ends git. The
-        subject is the noun for messages; `warned` is called at the end with the beginning of git's standard error.
+        Close the iterator where it is left early: that ends git. The subject is the noun for messages; `warned` is
+        called at the end with the beginning of git's standard error.
 
         Raises:
             RepositoryError: Git failed, or the listing is beyond MAX_ENTRIES, MAX_LISTING_BYTES or MAX_RECORD_BYTES.
@@ -239,7 +258,7 @@ class GitCommand(Struct, frozen=True):
                     words = f"a path is longer than {MAX_RECORD_BYTES // 1024} KiB"
                     raise RepositoryError(f"{subject} is not read: {words}", hint=_HUGE)
                 for one in found:
-                    yield one.decode("utf-8", "surrogateescape")
+                    yield text_of(one)
             status, complaint = run.ended()
         if status != 0:
             raise _failure(arguments[0], complaint)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from locklens.errors import ConfigurationError, NoRepositoryError, RepositoryError
-from locklens.project.git.process import GitCommand, find_git, first_complaint, git_environment, with_settings
+from locklens.project.git.process import GitCommand, fields_of, first_complaint, text_of, with_settings
 from locklens.storage.files import read_bounded, write_atomically
 
 if TYPE_CHECKING:
@@ -100,32 +100,29 @@ def locate(folder: Path) -> FoundRepository:
         NoRepositoryError: There is none, or no git.
         RepositoryError: Git is too old or cannot read it, or it is a folder of another repository.
     """
-    executable = find_git()
     place = os.path.abspath(folder)  # noqa: PTH100
+    command = GitCommand.at(place)
     if not os.path.isdir(place):  # noqa: PTH112
         raise RepositoryError(f"{folder} is not a folder")
-    environment = git_environment(place)
-    command = GitCommand(executable, place, environment)
     object_format, git_folder, top = _answers(command, folder)
-    if not environment.get("GIT_DIR"):
+    if not command.environment.get("GIT_DIR"):
         _require_no_pretence(os.path.realpath(place), git_folder)
-    pinned = environment | {"GIT_DIR": git_folder} | ({} if top is None else {"GIT_WORK_TREE": top})
-    return FoundRepository(top is None, object_format, GitCommand(executable, place if top is None else top, pinned))
+    pinned = command.environment | {"GIT_DIR": git_folder} | ({} if top is None else {"GIT_WORK_TREE": top})
+    return FoundRepository(top is None, object_format, replace(command, folder=top or place, environment=pinned))
 
 
 def _answers(command: GitCommand, folder: Path) -> tuple[str, str, str | None]:
     """Return the object format, the git directory, and the top of the work tree, or None."""
     questions = ("--show-object-format", "--absolute-git-dir", "--show-toplevel")
     status, output, complaint = command.ask("rev-parse", *questions)
-    lines = output.decode("utf-8", "surrogateescape").split("\n")
+    lines = text_of(output).split("\n")
     has_top = status == 0
     if len(lines) < len(questions) or (not has_top and "must be run in a work tree" not in complaint):
         raise _unusable(folder, complaint)
     if len(lines) == len(questions) + has_top:
         return lines[0], lines[1], lines[2] if has_top else None
     # With a line break in a path, only a single answer can be read.
-    own = [command.answer("rev-parse", question) for question in questions[1 : 2 + has_top]]
-    paths = [answer.decode("utf-8", "surrogateescape").removesuffix("\n") for answer in own]
+    paths = [command.line("rev-parse", question) for question in questions[1 : 2 + has_top]]
     return lines[0], paths[0], paths[1] if has_top else None
 
 
@@ -180,7 +177,7 @@ def _own_programs(command: GitCommand) -> dict[str, str]:
         raise RepositoryError(
             f"git cannot say which programs the repository's configuration names: {first_complaint(complaint)}"
         )
-    fields = output.decode("utf-8", "surrogateescape").split("\0")
+    fields = fields_of(output)
     keys = {key for scope, key in zip(fields[::2], fields[1::2], strict=False) if scope not in _USERS}
     return dict(map(_switched_off, sorted(keys)))
 
@@ -257,8 +254,7 @@ def _attributes_file(found: FoundRepository, *, private: bool) -> Path:
 
     if not private:
         return Path(found.command.folder, ".gitattributes")
-    folder = found.command.answer("rev-parse", "--git-common-dir").decode("utf-8", "surrogateescape").rstrip("\n")
-    return Path(found.command.folder, folder, "info", "attributes")
+    return Path(found.command.folder, found.command.line("rev-parse", "--git-common-dir"), "info", "attributes")
 
 
 def _read(path: Path) -> str:
@@ -286,9 +282,8 @@ def merge_lines(ours: str, base: str, theirs: str, *, labels: tuple[str, str], m
     Raises:
         RepositoryError: Git is missing, or cannot merge such files.
     """
-    command = GitCommand(find_git(), ".", git_environment("."))
     mine, other = labels
-    status, output, complaint = command.ask(
+    status, output, complaint = GitCommand.at(".").ask(
         *("merge-file", "-p", f"--marker-size={marker_size}", "-L", mine, "-L", "base", "-L", other),
         *("--", ours, base, theirs),
     )
