@@ -15,7 +15,7 @@ from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree, co
 from locklens.project.revision_paths import path_below_top
 from locklens.project.root_search import find_roots, lock_paths
 from locklens.project.touched_roots import may_decide
-from locklens.project.tree import EmptyTree, Tree, WorkTree, folder_of
+from locklens.project.tree import EmptyTree, Tree, WorkTree, folder_of, path_in
 from locklens.review.model import PolicySide
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def open_locked(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] 
         from locklens.operations.compare_files import open_files
 
         below = path_below_top(os.path.realpath(folder), os.path.realpath(place))
-        lock = f"{below}/{LOCK_FILE}" if below else LOCK_FILE
+        lock = path_in(below or "", LOCK_FILE)
         opened = open_files(lock, lock, config=None, cwd=place if below is None else folder, stdin=bytes)
         return replace(opened, policy_side=PolicySide.HEAD, is_base_named=False)
 

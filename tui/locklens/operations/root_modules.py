@@ -17,7 +17,7 @@ from locklens.machine import CLASHES_NEED, merging_words
 from locklens.operations.comparison import RootSettings
 from locklens.operations.merge import committed_merge
 from locklens.project import LOCK_FILE
-from locklens.project.tree import EntryKind, OverlayTree, Tree, WorkTree, name_bytes
+from locklens.project.tree import EntryKind, OverlayTree, Tree, WorkTree, name_bytes, path_in
 from locklens.review.context import Absence
 from locklens.text import shell_words
 
@@ -240,7 +240,7 @@ def common_folder(places: Sequence[str]) -> str:
 
 def lock_path(path: str) -> str:
     """Return the path of a root's lock file."""
-    return f"{path}/{LOCK_FILE}" if path else LOCK_FILE
+    return path_in(path, LOCK_FILE)
 
 
 def absence_of(tree: Tree, path: str) -> Absence:

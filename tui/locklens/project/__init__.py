@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from locklens.project.tree import EntryKind, FolderEntry, name_bytes
+from locklens.project.tree import EntryKind, FolderEntry, name_bytes, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +89,11 @@ class FolderFiles(Struct, frozen=True):
         return bool(self.primary or self.overrides)
 
 
+def is_lock_file(path: str) -> bool:
+    """True if a path has the name of a lock file."""
+    return name_of(path) == LOCK_FILE
+
+
 def configuration_files(entries: Iterable[FolderEntry], dialect: Dialect) -> FolderFiles:
     """Return the configuration files among a folder's entries, without those that OpenTofu skips for another one."""
     primary: list[FolderEntry] = []
@@ -106,12 +111,12 @@ def generator_among(entries: Iterable[FolderEntry]) -> str:
 
 def has_generator(paths: Iterable[str]) -> bool:
     """True if one of the paths is that of a file from which another tool generates configuration."""
-    return any(path.rpartition("/")[2] in GENERATORS for path in paths)
+    return any(name_of(path) in GENERATORS for path in paths)
 
 
 def files_of_tests(entries: Iterable[FolderEntry], dialect: Dialect) -> tuple[FolderEntry, ...]:
     """Return the test files among a folder's entries. The naming of override files means nothing for them."""
-    return _unshadowed(list(_with_suffix(entries, dialect.test_suffixes)), dialect.test_suffixes)
+    return _unshadowed(_with_suffix(entries, dialect.test_suffixes), dialect.test_suffixes)
 
 
 def is_override(name: str, dialect: Dialect) -> bool:
@@ -125,13 +130,10 @@ def is_json(name: str) -> bool:
     return name.endswith(".json")
 
 
-def _with_suffix(entries: Iterable[FolderEntry], suffixes: tuple[str, ...]) -> Iterable[FolderEntry]:
+def _with_suffix(entries: Iterable[FolderEntry], suffixes: tuple[str, ...]) -> list[FolderEntry]:
     """Folders are not files whatever their name; a link to one is tried, and fails, as with the tools."""
-    for entry in sorted(entries, key=lambda entry: name_bytes(entry.name)):
-        name = entry.name
-        is_leftover = name.startswith(".") or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
-        if entry.kind is not EntryKind.FOLDER and name.endswith(suffixes) and not is_leftover:
-            yield entry
+    files = (entry for entry in entries if entry.kind is not EntryKind.FOLDER and not entry.name.startswith("."))
+    return sorted((file for file in files if file.name.endswith(suffixes)), key=lambda file: name_bytes(file.name))
 
 
 def _unshadowed(entries: list[FolderEntry], suffixes: tuple[str, ...]) -> tuple[FolderEntry, ...]:

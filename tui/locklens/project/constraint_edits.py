@@ -16,7 +16,7 @@ from msgspec import Struct
 from locklens import hcl
 from locklens.errors import ConfigurationError
 from locklens.lines import FilePlace
-from locklens.project import LOCK_FILE, is_json
+from locklens.project import is_json, is_lock_file
 from locklens.project.configuration import Contributor, Requirement, constraint_place
 from locklens.project.contents import constant_text, parse_file
 from locklens.project.contributors import provider_subject
@@ -124,7 +124,7 @@ def protection(top: Path, file: str, fetched: str | None) -> str:
     Its path and the folder in which the tools keep what they fetched, None if that is elsewhere, are relative to `top`.
     """
     clean = normalise(file)
-    if clean is not None and clean.rpartition("/")[2] == LOCK_FILE:
+    if clean is not None and is_lock_file(clean):
         return "the lock file only records the constraint"
     real_top, real = os.path.realpath(top), os.path.realpath(os.path.join(top, file))  # noqa: PTH118
     if clean is None or not is_within(real_top, real):

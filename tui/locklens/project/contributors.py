@@ -17,7 +17,7 @@ from locklens.project import files_of_tests, is_json
 from locklens.project.configuration import CallArgument, ConfigurationProblem, Contributor, ModuleCall, Requirement
 from locklens.project.contents import COMPUTED, OLD_VERSION, constant_text, local_name_problem, read_version
 from locklens.project.modules import Placed
-from locklens.project.tree import EntryKind, FolderEntry, Tree
+from locklens.project.tree import EntryKind, FolderEntry, Tree, path_in
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ class _TestReader:
             self.note(folder, None, "Failed to read test directory", str(error))
             return
         for entry in entries:
-            path = f"{folder}/{entry.name}" if folder else entry.name
+            path = path_in(folder, entry.name)
             self._tests.files.append(path)
             data = self._bytes(tree, path, entry)
             if data is not None:

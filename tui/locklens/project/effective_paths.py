@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from locklens.nfc import CombiningSequenceError, check_combining
 from locklens.project.gittree import ListedTree
 from locklens.project.touched_roots import TEST_SUFFIXES, is_configuration, is_named_state, is_values
-from locklens.project.tree import MAX_LINK_BYTES, Tree, WorkTree, folder_of, name_bytes, upwards
+from locklens.project.tree import MAX_LINK_BYTES, Tree, WorkTree, folder_of, name_bytes, name_of, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -159,7 +159,7 @@ def _by_form(paths: Iterable[str]) -> dict[str, list[str]]:
 
 def is_read(path: str) -> bool:
     """True if a path has, in some spelling, the name of a file that the tools read."""
-    name = folded(path.rpartition("/")[2])
+    name = folded(name_of(path))
     return is_configuration(name) or is_values(name) or is_named_state(name) or name in _NAMED
 
 
@@ -167,7 +167,7 @@ def _colliding(paths: Iterable[str], there: Iterable[str]) -> Iterator[tuple[str
     """Yield each path that collides with another spelling, with the path in that spelling."""
     parts = {part: _folded_path(part) for path in paths for part in _upwards(path)}
     wanted = set(parts.values())
-    short = {folder_of(part) for part in parts if _SHORT.fullmatch(part.rpartition("/")[2])}
+    short = {folder_of(part) for part in parts if _SHORT.fullmatch(name_of(part))}
     spellings: dict[str, list[str]] = {}
     beside: dict[str, list[str]] = {}
     seen: set[str] = set()
@@ -191,8 +191,8 @@ def _colliding(paths: Iterable[str], there: Iterable[str]) -> Iterator[tuple[str
 
 def _is_short_for(short: str, long: str) -> bool:
     """True if Windows may call a path of the same folder by a short name; it numbers those that begin alike."""
-    found = _SHORT.fullmatch(short.rpartition("/")[2])
-    name = long.rpartition("/")[2]
+    found = _SHORT.fullmatch(name_of(short))
+    name = name_of(long)
     is_long = len(name.partition(".")[0]) > 8 or len(name.rpartition(".")[2]) > 3 or not name.isascii()
     return found is not None and is_long and folded(name)[:_SHORT_PREFIX] == folded(found["start"])[:_SHORT_PREFIX]
 
@@ -252,12 +252,12 @@ def mirror_folder(path: str) -> str | None:
     The tools take packages from it where the user's settings name it: as a mirror, as the plugin cache, as the data
     folder (`providers` in `TF_DATA_DIR`), or for a single program in `dev_overrides`.
     """
-    if _NAME_IN_MIRROR.fullmatch(path.rpartition("/")[2]) is None:
+    if _NAME_IN_MIRROR.fullmatch(name_of(path)) is None:
         return None
     found = re.match(_MIRRORED, path)  # Few paths come here, and this takes a millisecond to compile.
     if found is not None:
         return found["folder"] or ""
-    return folder_of(path) if re.fullmatch(_PROGRAM, path.rpartition("/")[2]) is not None else None
+    return folder_of(path) if re.fullmatch(_PROGRAM, name_of(path)) is not None else None
 
 
 def packages_by_folder(paths: Iterable[str], tree: Tree | None = None) -> dict[str, tuple[str, ...]]:
@@ -315,7 +315,7 @@ def _programs_behind(
 
 def may_be_program(path: str) -> bool:
     """True if a file has the name of a provider's program, whatever follows it."""
-    return _PERHAPS_PROGRAM.fullmatch(path.rpartition("/")[2]) is not None
+    return _PERHAPS_PROGRAM.fullmatch(name_of(path)) is not None
 
 
 def _is_package(path: str) -> bool:

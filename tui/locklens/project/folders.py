@@ -26,7 +26,7 @@ from locklens.errors import LockLensError
 from locklens.project import LOCK_FILE
 from locklens.project.gittree import ListedTree
 from locklens.project.touched_roots import is_configuration
-from locklens.project.tree import OverlayTree, Tree, WorkTree, folder_of
+from locklens.project.tree import OverlayTree, Tree, WorkTree, folder_of, path_in
 from locklens.text import reason_of
 
 if TYPE_CHECKING:
@@ -194,9 +194,7 @@ def _listed(place: str, *, is_top: bool) -> _Folder:
 
 
 def _is_watched(name: str) -> bool:
-    if name in _OTHER_NAMES:
-        return True
-    return is_configuration(name) and not name.startswith((".", "#")) and not name.endswith("~")
+    return name in _OTHER_NAMES or (is_configuration(name) and not name.startswith((".", "#")))
 
 
 def _join(folder: str, name: str) -> str:
@@ -248,7 +246,7 @@ def walk(top: str, *, most: int, enters: Callable[[str, str], bool]) -> Iterator
             yield WalkedFolder(path, error=error)
             continue
         yield WalkedFolder(path, tuple(files))
-        entered = [f"{path}/{name}" if path else name for name in reversed(folders) if enters(place, name)]
+        entered = [path_in(path, name) for name in reversed(folders) if enters(place, name)]
         found += len(entered)
         if found > most:
             raise TooManyFoldersError

@@ -30,6 +30,7 @@ from locklens.project.tree import (
     leading_out,
     name_bytes,
     normalise,
+    path_in,
     require_length,
 )
 
@@ -47,7 +48,6 @@ class ListedTree(Tree, ABC):
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._folders: dict[str, dict[str, TreeFile | None]] | None = None
         self._behind: dict[str, str | None] = {}
         self._escaping: set[str] = set()
         """The paths in `_behind` that a link leads out of the tree."""
@@ -125,13 +125,12 @@ class ListedTree(Tree, ABC):
         """
         require_length(folder)
         place = self.resolve(folder)
-        if place is None and self.leads_out(folder):
-            raise leading_out(folder)
-        children = self._children().get(place) if place is not None else None
-        if children is None:
+        if place is None:
+            if self.leads_out(folder):
+                raise leading_out(folder)
             return ()
-        prefix = f"{place}/" if place else ""
-        entries = (FolderEntry(name, self._kind(prefix + name, file)) for name, file in children.items())
+        children = self._folders.get(place, {})
+        entries = (FolderEntry(name, self._kind(path_in(place, name), file)) for name, file in children.items())
         return tuple(sorted(entries, key=lambda entry: name_bytes(entry.name)))
 
     def may_run(self, path: str) -> bool:
@@ -142,7 +141,7 @@ class ListedTree(Tree, ABC):
     def has_folder(self, folder: str) -> bool:
         """True if there is such a folder, or a link to one; what leads out of the tree cannot be listed."""
         place = self.resolve(folder)
-        return self.leads_out(folder) if place is None else place in self._children()
+        return self.leads_out(folder) if place is None else place in self._folders
 
     def leads_out(self, path: str) -> bool:
         """True if the path is, or is behind, a link that leads out of the tree, or into git's own folder."""
@@ -158,7 +157,7 @@ class ListedTree(Tree, ABC):
         place = self.resolve(path)
         if place is None:
             return EntryKind.BROKEN
-        return EntryKind.LINKED_FOLDER if place in self._children() else EntryKind.FILE
+        return EntryKind.LINKED_FOLDER if place in self._folders else EntryKind.FILE
 
     def _find(self, path: str) -> TreeFile | None:
         """Return the regular file that the path leads to."""
@@ -177,7 +176,7 @@ class ListedTree(Tree, ABC):
         clean = normalise(path)
         if clean is None or is_too_long(clean):
             return None
-        if clean in self._children():
+        if clean in self._folders:
             return clean
         if clean not in self._behind:
             try:
@@ -188,7 +187,7 @@ class ListedTree(Tree, ABC):
         return self._behind[clean]
 
     def _followed(self, path: str) -> str | None:
-        files, folders = self.files, self._children()
+        files, folders = self.files, self._folders
         todo = path.split("/")[::-1]
         done: list[str] = []  # each folder's whole path, for joining parts at each step is quadratic
         links = 0
@@ -235,22 +234,21 @@ class ListedTree(Tree, ABC):
 
     def listings(self, folders: Iterable[str]) -> tuple[Mapping[str, TreeFile | None], ...] | None:
         """Return what is directly in some folders, by name; None if one is not there, or has a link."""
-        found = tuple(self._children().get(folder, {}) for folder in sorted(folders))
+        found = tuple(self._folders.get(folder, {}) for folder in sorted(folders))
         files = (file for names in found for file in names.values() if file is not None)
         return found if all(found) and not any(file.is_link for file in files) else None
 
-    def _children(self) -> dict[str, dict[str, TreeFile | None]]:
-        """Every folder's names, None for a folder. Built when it is first needed."""
-        if self._folders is None:
-            folders: dict[str, dict[str, TreeFile | None]] = {"": {}}
-            for path, file in self.files.items():
-                folder, _, name = path.rpartition("/")
-                if folder not in folders:
-                    folders[folder] = {}
-                    enter_above(folders, folder)
-                folders[folder][name] = file
-            self._folders = folders
-        return self._folders
+    @cached_property
+    def _folders(self) -> dict[str, dict[str, TreeFile | None]]:
+        """Every folder's names, None for a folder."""
+        folders: dict[str, dict[str, TreeFile | None]] = {"": {}}
+        for path, file in self.files.items():
+            folder, _, name = path.rpartition("/")
+            if folder not in folders:
+                folders[folder] = {}
+                enter_above(folders, folder)
+            folders[folder][name] = file
+        return folders
 
 
 def contents_of(repository: Repository, path: str, object_id: str) -> bytes | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from locklens.project import LOCK_FILE
+from locklens.project import LOCK_FILE, is_lock_file
 from locklens.project.gittree import IndexTree, RevisionTree
 from locklens.project.moved_roots import find_moved_roots
-from locklens.project.tree import folder_of
+from locklens.project.tree import folder_of, path_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -83,7 +83,7 @@ class LockCommits:
         found = [path]
         for moved in self._moves.values():
             if (old := moved.get(folder_of(found[-1]))) is not None:
-                found.append(_lock_in(old))
+                found.append(path_in(old, LOCK_FILE))
         return tuple(found)
 
     def _followed(self, path: str, most: int, tip: str) -> tuple[CommittedFile, ...]:
@@ -93,7 +93,7 @@ class LockCommits:
         ]
         is_lacking = tip == "HEAD" and (not commits or commits[0].data is None)
         if is_lacking and (old := self._moved_by("").get(folder_of(path))) is not None:
-            return self._followed(_lock_in(old), most, tip)
+            return self._followed(path_in(old, LOCK_FILE), most, tip)
         having = {one.commit for one in commits if one.data is not None}
         added = (one for one in commits if one.commit in having and not having.intersection(one.parents))
         moves = ((one, self._moved_by(one.commit).get(folder_of(path))) for one in added)
@@ -102,7 +102,7 @@ class LockCommits:
             return tuple(commits)
         before = ancestors(commits, mover)
         kept = [one for one in commits if one is not mover and one.commit not in before]
-        past = self._followed(_lock_in(old), most - len(kept) - 1, f"{mover.commit}^")
+        past = self._followed(path_in(old, LOCK_FILE), most - len(kept) - 1, f"{mover.commit}^")
         return (*kept, mover._replace(parents=tuple(one.commit for one in past[:1])), *past)
 
     def _moved_by(self, commit: str) -> dict[str, str]:
@@ -134,11 +134,7 @@ class LockCommits:
 
 def _by_folder(paths: Iterable[str | None]) -> dict[str, str]:
     """Return the lock files among some paths, by folder."""
-    return {folder_of(path): path for path in paths if path is not None and path.rpartition("/")[2] == LOCK_FILE}
-
-
-def _lock_in(folder: str) -> str:
-    return f"{folder}/{LOCK_FILE}" if folder else LOCK_FILE
+    return {folder_of(path): path for path in paths if path is not None and is_lock_file(path)}
 
 
 class _Commit(Protocol):

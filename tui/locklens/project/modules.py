@@ -30,7 +30,7 @@ from locklens.project.configuration import (
     Resource,
 )
 from locklens.project.contents import read_contents
-from locklens.project.tree import EntryKind, FolderEntry, Tree
+from locklens.project.tree import EntryKind, FolderEntry, Tree, path_in
 
 if TYPE_CHECKING:
     from locklens.dialect import Dialect
@@ -62,7 +62,7 @@ class ModuleReader:
 
     def read_file(self, tree: Tree, folder: str, entry: FolderEntry, dialect: Dialect) -> SourceFile:
         """Read one configuration file; if it cannot be read, its contents hold the problem instead."""
-        path = f"{folder}/{entry.name}" if folder else entry.name
+        path = path_in(folder, entry.name)
         data: bytes | None = None
         detail = f'The configuration file "{entry.name}" could not be read.'
         if entry.kind is not EntryKind.LINKED_FOLDER:

@@ -7,7 +7,7 @@ does not know untracked files, and it takes any one of several equal lock files.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
+from itertools import groupby, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ from locklens.dialect import DIALECTS
 from locklens.errors import ConfigurationError, RepositoryError
 from locklens.project import GENERATORS, LOCK_FILE, configuration_files, generator_among, touched_roots
 from locklens.project.gittree import ListedTree, SparseWorkTree, prefetch_listed
-from locklens.project.tree import EntryKind, Tree, WorkTree, folder_of, name_bytes
+from locklens.project.tree import EntryKind, Tree, WorkTree, folder_of, name_bytes, path_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -146,8 +146,7 @@ class _OneSided:
         except (ConfigurationError, RepositoryError):
             return []
         told = [one for one in names if touched_roots.is_module_file(one) or touched_roots.is_values(one)]
-        lead = f"{folder}/" if folder else ""
-        return [f"{lead}{name}" for name in (*told, *(one for one in names if one in GENERATORS))]
+        return [path_in(folder, name) for name in (*told, *(one for one in names if one in GENERATORS))]
 
     def entries_of(self, folder: str) -> Hashable:
         """Return what lock files of equal entries have in common."""
@@ -177,15 +176,14 @@ class _OneSided:
         configured, found, todo = self._configured_by(folder), list[str](), [folder]
         while todo:
             below = todo.pop()
-            lead = f"{below}/" if below else ""
             try:
                 entries = self._tree.list(below)
             except (ConfigurationError, RepositoryError):
                 return None
-            todo += [
-                f"{lead}{one.name}" for one in entries if one.kind is EntryKind.FOLDER and one.name not in _DATA_FOLDERS
-            ]
-            found += [f"{lead}{one.name}" for one in entries if one.kind is EntryKind.FILE and one.name != LOCK_FILE]
+            folders = (one.name for one in entries if one.kind is EntryKind.FOLDER)
+            todo += [path_in(below, name) for name in folders if name not in _DATA_FOLDERS]
+            files = (one.name for one in entries if one.kind is EntryKind.FILE)
+            found += [path_in(below, name) for name in files if name != LOCK_FILE]
             if len(found) + len(todo) > _MAX_FILES:
                 return None
         return [path for path in found if path not in configured]
@@ -323,12 +321,8 @@ def _common_characters(one: str, two: str) -> int:
 
 
 def _common_prefix(one: Sequence[str], two: Sequence[str]) -> int:
-    count = 0
-    for mine, other in zip(one, two, strict=False):
-        if mine != other:
-            break
-        count += 1
-    return count
+    equal = takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False))
+    return sum(1 for _ in equal)
 
 
 def _lines(tree: Tree, path: str) -> tuple[bytes, ...]:

@@ -201,9 +201,7 @@ class ModuleTree:
         """Return the folder of a local module, or why there is none."""
         folder = place.tree.join(place.folder, source.text)
         if folder is None:
-            if self._may_lead_back(place, source.text):
-                return LEADS_BACK
-            return OUTSIDE
+            return LEADS_BACK if self._may_lead_back(place, source.text) else OUTSIDE
         return _Place(place.tree, folder) if place.tree.has_folder(folder) else NO_FOLDER
 
     def _may_lead_back(self, place: _Place, source: str) -> bool:

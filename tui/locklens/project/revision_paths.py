@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from locklens.project.tree import normalise
+from locklens.project.tree import normalise, path_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,5 +43,5 @@ def path_from_top(path: str, top: Path, folder: Path) -> str | None:
     """
     if path.startswith(("./", "../")):
         below = path_below_top(os.path.realpath(top), os.path.realpath(folder))
-        path = f"{below}/{path}" if below else path
+        path = path_in(below or "", path)
     return normalise(path)

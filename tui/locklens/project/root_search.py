@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError, LockLensError, RepositoryError
-from locklens.project import LOCK_FILE, RootEvidence, RootPair, touched_roots
+from locklens.project import LOCK_FILE, RootEvidence, RootPair, is_lock_file, touched_roots
 from locklens.project.effective_paths import (
     brought_packages,
     is_read,
@@ -22,11 +22,21 @@ from locklens.project.effective_paths import (
 )
 from locklens.project.gittree import IndexTree, ListedTree, RevisionTree, SparseWorkTree, prefetch_listed
 from locklens.project.moved_roots import OldFolder, find_moved_roots
-from locklens.project.tree import EntryKind, Tree, WorkTree, folder_of, is_at_or_below, name_bytes, normalise, upwards
+from locklens.project.tree import (
+    EntryKind,
+    Tree,
+    WorkTree,
+    folder_of,
+    is_at_or_below,
+    name_bytes,
+    normalise,
+    path_in,
+    upwards,
+)
 from locklens.text import listing, shell_word
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from locklens.project.git import Repository
@@ -243,14 +253,13 @@ def lock_paths(repository: Repository, tree: Tree) -> tuple[str, ...]:
     Raises:
         RepositoryError: Git cannot list the side.
     """
-    paths: Iterable[str] = ()
     if isinstance(tree, ListedTree):
-        paths = (path for path in tree.paths() if path.endswith(LOCK_FILE))
-    elif isinstance(tree, WorkTree):
+        return tuple(filter(is_lock_file, tree.paths()))
+    if isinstance(tree, WorkTree):
         from locklens.project.git import UncommittedSide
 
-        paths = repository.paths(UncommittedSide.WORK_TREE, named=LOCK_FILE)
-    return tuple(path for path in paths if path.rpartition("/")[2] == LOCK_FILE)
+        return repository.paths(UncommittedSide.WORK_TREE, named=LOCK_FILE)
+    return ()
 
 
 def _restricted(
@@ -274,8 +283,7 @@ def _restricted(
         if folder in others:
             continue
         if folder not in folders:
-            lead = f"{folder}/" if folder else ""
-            below = sorted(known for known in folders if folder is not None and known.startswith(lead))
+            below = sorted(known for known in folders if folder is not None and is_at_or_below(known, folder))
             below = [known for known in below if known not in gone]
             hint = f"roots below: {listing(below)}; select with --root DIR or --all-roots" if below else _NO_ROOT
             words = f"no {LOCK_FILE} in this folder"
@@ -286,7 +294,7 @@ def _restricted(
                 hint = "-C DIR reads a submodule; of a link, name the folder that it leads to"
             elif folder and folder not in tracked and not head_tree.has_folder(folder):
                 words, hint = "no such folder", question_of_folder(head_tree, folder)
-            elif folder is not None and head_tree.read(f"{folder}/{LOCK_FILE}" if folder else LOCK_FILE) is not None:
+            elif folder is not None and head_tree.read(path_in(folder, LOCK_FILE)) is not None:
                 words = f"git ignores the {LOCK_FILE} in this folder"
                 hint = f"`git check-ignore -v {shell_word(asked or '.')}/{LOCK_FILE}` names the pattern"
             raise ConfigurationError(words, path=asked or ".", hint=hint)
@@ -310,14 +318,14 @@ def question_of_folder(tree: Tree, path: str, named: str = "") -> str:
         near = [name] if name in known else get_close_matches(name, known, 1)
         if not near:
             return ""
-        found = f"{found}/{near[0]}" if found else near[0]
+        found = path_in(found, near[0])
     lead = path.removesuffix(named) if named and path.endswith(f"/{named}") else ""
     return f"did you mean {found.removeprefix(lead)}?"
 
 
 def _named(name: str) -> str | None:
     """Return the folder that the name of a folder or of its lock file stands for; None outside of the tree."""
-    return normalise(name.removesuffix(LOCK_FILE) if name.rpartition("/")[2] == LOCK_FILE else name)
+    return normalise(name.removesuffix(LOCK_FILE) if is_lock_file(name) else name)
 
 
 def _differs(base_tree: Tree, head_tree: Tree, before: str | None, after: str | None) -> bool:

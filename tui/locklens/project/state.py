@@ -20,7 +20,7 @@ from locklens import hcl
 from locklens.dialect import AddressError, Dialect
 from locklens.errors import ConfigurationError
 from locklens.project.configuration import Contributor, Requirement, StateReading
-from locklens.project.tree import EntryKind, folder_of
+from locklens.project.tree import EntryKind, folder_of, name_of
 from locklens.versions import Constraints
 
 if TYPE_CHECKING:
@@ -45,9 +45,6 @@ _RESOURCE = frozenset(["module", "mode", "type", "name", "provider", "instances"
 _INSTANCE = frozenset(["provider"])
 _POINTER = frozenset(["backend", "type"])
 _NO_TRANSLATION = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION"
-
-_USUAL_PLACES = "terraform.tfstate", "terraform.tfstate.d"
-"""The state of the default workspace and the folder of the others, where a local backend names no other ones."""
 
 _MOST_WORKSPACES = 64
 """The most workspaces of one root whose states are read beside the selected one."""
@@ -176,7 +173,7 @@ def _other_states(
             try:
                 data = files.tree.read(path)
                 needed = _requirements(data, path, files, required) if data else ()
-                workspace = "default" if path == default else above.rpartition("/")[2]
+                workspace = "default" if path == default else name_of(above)
                 yield TerraformState(StateReading("local", "", path), needed, workspace)
             except (_StateError, ConfigurationError) as error:
                 yield TerraformState(StateReading("unreadable", str(error), path))
@@ -184,9 +181,14 @@ def _other_states(
 
 def _places(files: RootFiles, backend: Backend | None) -> tuple[str | None, str | None]:
     """Return the state of the default workspace, and the folder of the others; None for what is outside of the tree."""
-    names = ((backend.path, backend.workspace_folder) if backend is not None else ()) or (None, None)
-    default, folder = (named or usual for named, usual in zip(names, _USUAL_PLACES, strict=True))
+    default, folder = _named_places(backend)
     return files.tree.join(files.root, default), files.tree.join(files.root, folder)
+
+
+def _named_places(backend: Backend | None) -> tuple[str, str]:
+    """Return the same as a local backend names them, from the root's folder."""
+    default, folder = (backend.path, backend.workspace_folder) if backend is not None else (None, None)
+    return default or "terraform.tfstate", folder or "terraform.tfstate.d"
 
 
 def data_folder(worktree: Tree, root: str, environ: Mapping[str, str]) -> str | None:
@@ -210,11 +212,8 @@ def _state_path(worktree: Tree, files: RootFiles, backend: Backend | None) -> st
     )
     if backend is not None and backend.is_computed:
         raise _StateError("the local backend's path is computed")
-    if workspace in ("", "default"):
-        relative = (backend.path if backend else None) or "terraform.tfstate"
-    else:
-        folder = (backend.workspace_folder if backend else None) or "terraform.tfstate.d"
-        relative = f"{folder}/{workspace}/terraform.tfstate"
+    default_state, folder = _named_places(backend)
+    relative = default_state if workspace in ("", "default") else f"{folder}/{workspace}/terraform.tfstate"
     path = worktree.join(root, relative)
     if path is None:
         raise _StateError(f"the state {relative} is outside of the repository", outside=relative)

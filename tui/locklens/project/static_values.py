@@ -18,6 +18,7 @@ from locklens.errors import ConfigurationError
 from locklens.project import is_json, is_override
 from locklens.project.configuration import Backend, CallArgument, ConfigurationProblem, ModuleCall
 from locklens.project.contents import COMPUTED, constant_text
+from locklens.project.tree import name_of, path_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,7 +70,7 @@ def with_known_values(module: Module, tree: Tree, dialect: Dialect, environ: Map
     # For Terraform, whatever stays computed is an error already.
     problems = given.problems if dialect.name == "opentofu" else ()
     module = replace(module, value_files=given.files, problems=(*module.problems, *problems))
-    if any(is_override(path.rpartition("/")[2], dialect) for path in module.files):
+    if any(is_override(name_of(path), dialect) for path in module.files):
         return module
     try:
         texts = {path: tree.read(path) for path in module.files if not is_json(path)}
@@ -194,4 +195,4 @@ def _value_files(folder: str, tree: Tree) -> list[str]:
     names = [entry.name for entry in tree.list(folder)]
     first = [name for name in ("terraform.tfvars", "terraform.tfvars.json") if name in names]
     auto = sorted(name for name in names if name.endswith((".auto.tfvars", ".auto.tfvars.json")))
-    return [f"{folder}/{name}" if folder else name for name in (*first, *auto)]
+    return [path_in(folder, name) for name in (*first, *auto)]

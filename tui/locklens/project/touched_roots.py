@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import ConfigurationError
-from locklens.project import LOCK_FILE
+from locklens.project import is_lock_file
 from locklens.project.gittree import ListedTree, prefetch_listed
-from locklens.project.tree import EntryKind, Tree, folder_of, is_at_or_below, normalise, upwards
+from locklens.project.tree import EntryKind, Tree, folder_of, is_at_or_below, join_below, name_of, path_in, upwards
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -54,7 +54,7 @@ def is_module_file(path: str) -> bool:
 
 def is_named_state(path: str) -> bool:
     """True if a path has the default name of a state, or contains it, as backups do."""
-    return _STATE in path.rpartition("/")[2]
+    return _STATE in name_of(path)
 
 
 def may_decide(tree: Tree, paths: Iterable[str]) -> bool:
@@ -74,7 +74,7 @@ def folders_decided(paths: Iterable[str]) -> set[str]:
 
 def is_values(path: str) -> bool:
     """True if a path has the name of a file of values for a root's variables, which may decide the modules."""
-    name = path.rpartition("/")[2]
+    name = name_of(path)
     return name in _VALUES or name.endswith((".auto.tfvars", ".auto.tfvars.json"))
 
 
@@ -118,7 +118,7 @@ def changed_states(tree: Tree, touched: Iterable[str], converted: Collection[str
     """
     paths = [path for path in touched if not is_configuration(path)]
     # A review reads every lock file anyway.
-    others = {path for path in paths if path.rpartition("/")[2] != LOCK_FILE}
+    others = {path for path in paths if not is_lock_file(path)}
     unseen = others if len(others) > _MAX_READ else set[str]()
     paths = [path for path in paths if path not in unseen]
     prefetch_listed(tree, paths)
@@ -288,7 +288,6 @@ def _written_calls(tree: Tree, folder: str) -> tuple[frozenset[str], bool]:
     """
     from locklens.project.module_sources import has_computed_source, local_sources
 
-    prefix = f"{folder}/" if folder else ""
     try:
         entries = tree.list(folder)
     except ConfigurationError:
@@ -298,13 +297,13 @@ def _written_calls(tree: Tree, folder: str) -> tuple[frozenset[str], bool]:
     is_whole = True
     for name in names:
         try:
-            data = tree.read(prefix + name)
+            data = tree.read(path_in(folder, name))
         except ConfigurationError:
             data = None
         if data is None:
             called.add(_UNREAD)  # reading the configuration reports the error
             continue
-        called.update(_places(prefix, local_sources(data)))
+        called.update(_places(folder, local_sources(data)))
         if has_computed_source(data, is_json=name.endswith(".json")):
             if name.endswith(TEST_SUFFIXES):
                 called.add(_UNREAD)  # nothing evaluates what tests run
@@ -320,7 +319,6 @@ def _computed_calls(tree: Tree, folder: str, reader: ModuleReader, *, is_root: b
     from locklens.project.module_sources import is_local_source, normal_source
     from locklens.project.static_values import with_known_values
 
-    prefix = f"{folder}/" if folder else ""
     entries = tree.list(folder)
     # Where both tools read the same files, only OpenTofu is kept: it evaluates all that Terraform evaluates.
     dialects = {configuration_files(entries, dialect): dialect for dialect in (TERRAFORM, OPENTOFU)}
@@ -331,14 +329,11 @@ def _computed_calls(tree: Tree, folder: str, reader: ModuleReader, *, is_root: b
             if source.fault:
                 yield _UNREAD
             elif source.text and is_local_source(source.text):
-                yield from _places(prefix, [normal_source(source.text, dialect)])
+                yield from _places(folder, [normal_source(source.text, dialect)])
 
 
-def _places(prefix: str, sources: Iterable[str]) -> Iterator[str]:
-    for source in sources:
-        place = normalise(prefix + source)
-        if place is not None:
-            yield place
+def _places(folder: str, sources: Iterable[str]) -> Iterator[str]:
+    return (place for source in sources if (place := join_below(folder, source)) is not None)
 
 
 def paths_through_links(touched: set[str], *trees: Tree) -> set[str]:

@@ -105,7 +105,7 @@ class Tree(Protocol):
 
 def join_below(folder: str, path: str) -> str | None:
     """Join paths in a tree that ends at its top; None for an absolute path and one that leads out."""
-    return None if path.startswith("/") else normalise(f"{folder}/{path}" if folder else path)
+    return None if path.startswith("/") else normalise(path_in(folder, path))
 
 
 def normalise(path: str) -> str | None:
@@ -154,6 +154,16 @@ def _size(path: str) -> int:
 def folder_of(path: str) -> str:
     """Return the folder of a file, "" for the top."""
     return path.rpartition("/")[0]
+
+
+def name_of(path: str) -> str:
+    """Return the name of a file in its folder."""
+    return path.rpartition("/")[2]
+
+
+def path_in(folder: str, name: str) -> str:
+    """Return the path of a name in a folder."""
+    return f"{folder}/{name}" if folder else name
 
 
 def upwards(path: str) -> Iterator[str]:
@@ -211,7 +221,7 @@ class OverlayTree(Struct, frozen=True):
 
     def list(self, folder: str) -> tuple[FolderEntry, ...]:
         """Return what the tree has, without the files that are not to be there, and with those in addition."""
-        own = {path.rpartition("/")[2]: data for path, data in self.files.items() if folder_of(path) == folder}
+        own = {name_of(path): data for path, data in self.files.items() if folder_of(path) == folder}
         entries = {entry.name: entry for entry in self.under.list(folder) if own.get(entry.name, b"") is not None}
         added = (name for name, data in own.items() if data is not None and name not in entries)
         entries |= {name: FolderEntry(name, EntryKind.FILE) for name in added}

@@ -33,7 +33,7 @@ from locklens.operations.root_modules import (
     with_sides_of_git,
 )
 from locklens.operations.typed_names import hint_of_roots
-from locklens.project import GENERATORS, LOCK_FILE, has_generator
+from locklens.project import GENERATORS, LOCK_FILE, has_generator, is_lock_file
 from locklens.project.effective_paths import packages_by_folder
 from locklens.project.folders import TooManyFoldersError, content_ids, walk
 from locklens.project.revision_paths import path_below_top
@@ -180,7 +180,7 @@ def _below(paths: Iterable[str], folder: str) -> list[str]:
 
 
 def _layout(tree: WorkTree, paths: Sequence[str], *, is_git: bool) -> Layout:
-    named = [path for path in paths if path.rpartition("/")[2] == LOCK_FILE]
+    named = [path for path in paths if is_lock_file(path)]
     # A tracked file may have been deleted.
     locked = {path.rpartition("/")[0] for path in named if tree.is_there(path)}
     deleted = frozenset(path.rpartition("/")[0] for path in named) - locked

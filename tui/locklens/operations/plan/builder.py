@@ -24,7 +24,7 @@ from locklens.operations.comparison import within
 from locklens.operations.plan import FileChanges, Plan, PlannedChange, PlannedFile, change_words, file_order
 from locklens.operations.root_modules import Root, RootReader, common_folder, folders_with_locks, lock_path, no_root
 from locklens.project import LOCK_FILE
-from locklens.project.tree import FileSystem, OverlayTree, Tree, WorkTree
+from locklens.project.tree import FileSystem, OverlayTree, Tree, WorkTree, path_in
 from locklens.storage.journal import WriteTarget
 from locklens.text import listing, shell_word, shell_words
 
@@ -161,8 +161,7 @@ def path_below(top: Path, folder: Path) -> str:
 
 def planned_lock(root: Root, path: str, data: bytes) -> PlannedFile:
     """Return the planned lock file of a root, written as the tools write it; `path` is its folder in the plan."""
-    name = f"{path}/{LOCK_FILE}" if path else LOCK_FILE
-    return PlannedFile(name, root.lock.data if root.lock.exists else None, data, is_tools=True)
+    return PlannedFile(path_in(path, LOCK_FILE), root.lock.data if root.lock.exists else None, data, is_tools=True)
 
 
 def planned_changes(root: Root, path: str, after: Sequence[LockEntry]) -> tuple[PlannedChange, ...]:

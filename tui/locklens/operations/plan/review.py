@@ -22,7 +22,7 @@ from locklens.operations.plan import shown_revision
 from locklens.operations.review.completion import complete_review
 from locklens.operations.review.run import review_lock_files
 from locklens.operations.root_modules import lock_path
-from locklens.project import LOCK_FILE, RootPair
+from locklens.project import RootPair, is_lock_file
 from locklens.project.moved_roots import OldFolder
 from locklens.project.root_search import lock_paths, old_folders
 from locklens.project.touched_roots import LocalCalls, with_changed_configuration
@@ -230,7 +230,7 @@ def _has_head(repository: Repository | None) -> bool:
 
 def planned_lock_files(plan: Plan) -> Iterator[PlannedFile]:
     """Return the lock files that a plan writes."""
-    return (file for file in plan.proposal.files if file.path.rpartition("/")[2] == LOCK_FILE)
+    return (file for file in plan.proposal.files if is_lock_file(file.path))
 
 
 def _committed(plan: Plan, repository: Repository | None, base: SideName) -> tuple[str, Mapping[str, LockFile]]:
@@ -323,7 +323,7 @@ def _has_staged_others(plan: Plan, repository: Repository) -> bool:
         return False
     staged, head = repository.listing(None), repository.listing(repository.resolve(_HEAD))
     paths = (staged.keys() | head.keys()) - {file.path for file in plan.proposal.files}
-    return any(staged.get(path) != head.get(path) for path in paths if path.rpartition("/")[2] == LOCK_FILE)
+    return any(staged.get(path) != head.get(path) for path in paths if is_lock_file(path))
 
 
 _Unlike = dict[str, frozenset[ProviderAddress]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from locklens.errors import ConfigurationError, UnmergedFileError
-from locklens.project import LOCK_FILE
+from locklens.project import is_lock_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ def unmerged_notes(comparison: Comparison, roots: Iterable[RootReview]) -> Itera
     paths = [root.lock_file for root in roots if root.new.exists and not root.old.exists]
     if repository.is_merging:
         unmerged = (path for path, file in repository.listing(None).items() if not file.object_id)
-        paths += [path for path in unmerged if path.rpartition("/")[2] == LOCK_FILE]
+        paths += [path for path in unmerged if is_lock_file(path)]
     index = IndexTree(repository)
     for path in dict.fromkeys(paths):
         try:

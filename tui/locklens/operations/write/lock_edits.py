@@ -24,7 +24,7 @@ from locklens.operations.plan.builder import (
 from locklens.operations.root_modules import lock_path
 from locklens.operations.typed_names import selected_by_root
 from locklens.operations.write.apply import FileOperation, listed_providers, listed_roots, no_progress
-from locklens.project import LOCK_FILE
+from locklens.project import LOCK_FILE, is_lock_file
 from locklens.project.moved_roots import OldFolder
 from locklens.project.revision_paths import path_from_top, split_revision
 from locklens.project.root_search import old_folders
@@ -268,7 +268,7 @@ def restore(
 
 def _named_folder(draft: ScopedPlanBuilder, path: str | None, revision: str) -> dict[str, OldFolder]:
     """Return the folder of the lock file that `REV:PATH` names, for the one root that is restored from it."""
-    if path is None or path.rpartition("/")[2] != LOCK_FILE:
+    if path is None or not is_lock_file(path):
         raise ConfigurationError(f"names no {LOCK_FILE} of the repository", path=visible(revision))
     if len(draft.roots) > 1:
         hint = "restore one root at a time from a file, or name the revision alone"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from locklens.policy import POLICY_FILE, Policy
-from locklens.project import LOCK_FILE
+from locklens.project import is_lock_file
 from locklens.review.findings import NOT_REQUIRED_RULE, UNVERIFIED_RULE, Finding
 from locklens.review.model import Change, ChangeKind, RootReview
 from locklens.review.rules import Verdict, finding_of, heeded, in_order
@@ -183,7 +183,7 @@ def _judged_configuration(lock: LockFile, configuration: Configuration | None) -
     """
     if configuration is None or not lock.is_complete:
         return None
-    is_of_root = configuration.has_files or configuration.generator or lock.path.rpartition("/")[2] == LOCK_FILE
+    is_of_root = configuration.has_files or configuration.generator or is_lock_file(lock.path)
     return configuration if is_of_root or not lock.entries else None
 
 

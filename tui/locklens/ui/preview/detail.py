@@ -13,7 +13,7 @@ from locklens.lines import FilePlace, Line, Role, Span, line
 from locklens.lockfile.parse import parse
 from locklens.operations.plan import diffs
 from locklens.operations.plan.diffs import ROLES, DiffRow, block_of, file_diff_lines
-from locklens.project import LOCK_FILE
+from locklens.project import LOCK_FILE, is_lock_file
 from locklens.review.findings import Severity, worst
 from locklens.review.model import ChangeKind
 from locklens.text import counted
@@ -169,7 +169,7 @@ def planned_lines(file: PlannedFile, where: str = "", *, in_full: bool) -> Itera
         Span(file.path, Role.PLACE), Span(f"  {action}{where}", Role.DIM), hanging=2, copied=file.path, place=place
     )
     rows = _rows(file.old or b"", file.new or b"")
-    is_lock = file.path.rpartition("/")[2] == LOCK_FILE
+    is_lock = is_lock_file(file.path)
     if in_full or not is_lock:
         yield from (_shown(row, file) for row in rows)
         return

@@ -21,7 +21,7 @@ from locklens.operations.write.policy_edits import (
     root_words,
 )
 from locklens.operations.write.resolve import ResolveConflicts
-from locklens.project import LOCK_FILE
+from locklens.project import LOCK_FILE, is_lock_file
 from locklens.review.model import ChangeKind, LockStatus, Review, RootReview
 from locklens.text import counted, listing
 from locklens.ui.clipboard import change_copied, finding_copied, quoted_markdown
@@ -167,7 +167,7 @@ def _roots(node: Node | None) -> tuple[RootReview, ...]:
     if not roots:
         first = node.roots[0]
         raise LockLensError(no_root_words(first) if first.is_removed else f"there is no {first.lock_file}")
-    odd = next((root.lock_file for root in roots if root.lock_file.rpartition("/")[2] != LOCK_FILE), None)
+    odd = next((root.lock_file for root in roots if not is_lock_file(root.lock_file)), None)
     if odd is not None:
         raise LockLensError(f"{odd} is not a root's lock file: its name is not {LOCK_FILE}")
     return roots
