@@ -23,7 +23,7 @@ from locklens.project.clifiles import FormatError, ObjectMember, block_bodies, l
 from locklens.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Self
 
     from locklens.project.templates import NameTemplate
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _ANY = "*"
 _MOST_RETRIES = 100
-_RETRIES, _TRUSTS = "download_retry_count", "trust_all_hashes"
 
 _PARTS = {"hostname": "registry hostname", "namespace": "provider namespace", "type": "provider"}
 """What a template may refer to, with the words for one of it."""
@@ -54,44 +53,33 @@ class MethodKind(StrEnum):
         argument: The block's argument that names the place; "" where it has none.
         option: The option of `lock` and `upgrade` that names such a place; "" for registries, which need none.
         served: Several of this kind in words, where the place is a mirror on servers, which list hashes; else "".
-        is_on_disk: True if the place is a folder of packages.
-        is_tofu_only: True if Terraform does not know the block.
-        of_tofu: Further arguments of the block that Terraform does not know.
     """
 
     argument: str
     option: str
     served: str
-    is_on_disk: bool
-    is_tofu_only: bool
-    of_tofu: tuple[str, ...]
 
-    def __new__(
-        cls,
-        name: str,
-        argument: str = "",
-        option: str = "",
-        served: str = "",
-        is_on_disk: bool = False,
-        is_tofu_only: bool = False,
-        of_tofu: tuple[str, ...] = (),
-    ) -> Self:
+    def __new__(cls, name: str, argument: str = "", option: str = "", served: str = "") -> Self:
         """Return the member that is its block's name as text."""
         kind = str.__new__(cls, name)
         kind._value_ = name
-        kind.argument, kind.option, kind.served, kind.is_on_disk = argument, option, served, is_on_disk
-        kind.is_tofu_only, kind.of_tofu = is_tofu_only, of_tofu
+        kind.argument, kind.option, kind.served = argument, option, served
         return kind
+
+    DIRECT = "direct"
+    FILESYSTEM = "filesystem_mirror", "path", "--fs-mirror"
+    NETWORK = "network_mirror", "url", "--net-mirror", "network mirrors"
+    OCI = "oci_mirror", "repository_template", "--oci-mirror", "OCI mirrors"
+
+    @property
+    def is_on_disk(self) -> bool:
+        """True if the place is a folder of packages."""
+        return self is MethodKind.FILESYSTEM
 
     @property
     def is_mirror(self) -> bool:
         """True if the place is a mirror: a folder, or on servers."""
-        return self.is_on_disk or self.served != ""
-
-    DIRECT = "direct", "", "", "", False, False, (_RETRIES,)
-    FILESYSTEM = "filesystem_mirror", "path", "--fs-mirror", "", True
-    NETWORK = "network_mirror", "url", "--net-mirror", "network mirrors", False, False, (_RETRIES, _TRUSTS)
-    OCI = "oci_mirror", "repository_template", "--oci-mirror", "OCI mirrors", False, True
+        return self is not MethodKind.DIRECT
 
 
 class ProviderPattern(Struct, frozen=True):
@@ -212,13 +200,14 @@ def _blocks(body: _Objects) -> Iterator[tuple[ObjectMember, _Objects | None]]:
 def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> InstallationMethod:
     name, line = entry.keys[0], entry.line
     is_tofu = dialect is OPENTOFU
-    kind = next((one for one in MethodKind if one == name and (is_tofu or not one.is_tofu_only)), None)
+    kind = next((one for one in MethodKind if one == name and (is_tofu or one is not MethodKind.OCI)), None)
     if kind is None:
         raise FormatError(f'unknown installation method "{name}"', line)
-    retries = _number(content, _RETRIES, line) if is_tofu and _RETRIES in kind.of_tofu else None
-    trusts = last_argument(content, _TRUSTS) if is_tofu and _TRUSTS in kind.of_tofu else None
+    has_retries = is_tofu and kind in {MethodKind.DIRECT, MethodKind.NETWORK}
+    retries = _number(content, "download_retry_count", line) if has_retries else None
+    trusts = last_argument(content, "trust_all_hashes") if is_tofu and kind is MethodKind.NETWORK else None
     if trusts is not None and not isinstance(trusts.value, bool):
-        raise FormatError(f"{_TRUSTS} must be true or false", trusts.line)
+        raise FormatError("trust_all_hashes must be true or false", trusts.line)
     include = _patterns(content, "include", dialect)
     return InstallationMethod(
         kind,
@@ -240,7 +229,7 @@ def _place(content: _Objects, kind: MethodKind, line: int, include: tuple[Provid
         case MethodKind.NETWORK:
             check_mirror_url(found.value, found.line)
         case MethodKind.OCI:
-            check_template(found.value, include, found.line)
+            _check_template(found.value, include, found.line)
         case MethodKind.DIRECT | MethodKind.FILESYSTEM:
             pass
         case _:
@@ -248,17 +237,12 @@ def _place(content: _Objects, kind: MethodKind, line: int, include: tuple[Provid
     return found.value
 
 
-def check_template(text: str, include: Iterable[ProviderPattern] = (), line: int = 0) -> None:
-    """Require a template of repositories that names one for each provider it is for.
-
-    Raises:
-        FormatError: It is another.
-    """
-    patterns = tuple(include)
+def _check_template(text: str, include: tuple[ProviderPattern, ...], line: int) -> None:
+    """Require a template of repositories that names one for each provider it is for."""
     named = {
-        "hostname": {one.host for one in patterns},
-        "namespace": {one.namespace for one in patterns},
-        "type": {one.type for one in patterns},
+        "hostname": {one.host for one in include},
+        "namespace": {one.namespace for one in include},
+        "type": {one.type for one in include},
     }
     fixed = {part: len(names - {_ANY}) for part, names in named.items()}
     if problems := list(template_problems(text, fixed)):
