@@ -35,11 +35,10 @@ from locklens.project.oci_credentials import OciCredentialsReader, OciCredential
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from locklens.project.clifiles import ObjectMember
+    from locklens.project.clifiles import Members
 
 _MAY_BREAK = "plugin_cache_may_break_dependency_lock_file"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_Objects = tuple["ObjectMember", ...]
 _Scalar = TypeVar("_Scalar", str, bool)
 
 _MAX_NETRC_BYTES = 1024 * 1024
@@ -159,7 +158,7 @@ class _Reading:
             self._cache = self._expanded(cache)
         self._may_break = bool(self._argument(entries, _MAY_BREAK, bool, "true or false")) or self._may_break
 
-    def _argument(self, entries: _Objects, name: str, kind: type[_Scalar], words: str) -> _Scalar | None:
+    def _argument(self, entries: Members, name: str, kind: type[_Scalar], words: str) -> _Scalar | None:
         """Return the value of an argument; None where it is absent, or of another type, which is a problem."""
         found = last_argument(entries, name)
         if found is None:
@@ -179,7 +178,7 @@ class _Reading:
             self._problem(f"the label of a {kind} block is not a host name: {error}", line)
             return ""
 
-    def _hosts(self, entries: _Objects) -> None:
+    def _hosts(self, entries: Members) -> None:
         for label, body, line in _labelled(entries, "host"):
             host = self._host(label, "host", line)
             services = last_argument(body, "services")
@@ -192,7 +191,7 @@ class _Reading:
                     member.keys[0]: member.value if isinstance(member.value, str) else None for member in members
                 }
 
-    def _tokens(self, entries: _Objects) -> None:
+    def _tokens(self, entries: Members) -> None:
         for label, body, line in _labelled(entries, "credentials"):
             host = self._host(label, "credentials", line)
             token = last_argument(body, "token")
@@ -201,7 +200,7 @@ class _Reading:
             elif host:
                 self._credentials[host] = None if token is None else Token(str(token.value))
 
-    def _helpers(self, entries: _Objects) -> None:
+    def _helpers(self, entries: Members) -> None:
         blocks = list(_labelled(entries, "credentials_helper"))
         for _, _, line in blocks[1:]:
             self._problem("there is more than one credentials_helper block; the first counts here", line)
@@ -215,7 +214,7 @@ class _Reading:
             else:
                 self._helper = HelperBlock(label, tuple(map(str, value)))
 
-    def _network(self, entries: _Objects) -> None:
+    def _network(self, entries: Members) -> None:
         blocks = [entry for entry in entries if entry.keys == ("registry_protocols",)]
         for entry in blocks[1:]:
             self._problem("there is more than one registry_protocols block; the first counts", entry.line)
@@ -227,7 +226,7 @@ class _Reading:
                     None if retries is None else max(retries, 0), seconds if seconds and seconds > 0 else None
                 )
 
-    def _number(self, body: _Objects, name: str) -> int | None:
+    def _number(self, body: Members, name: str) -> int | None:
         found = last_argument(body, name)
         if found is None:
             return None
@@ -236,7 +235,7 @@ class _Reading:
             return None
         return int(found.value)
 
-    def _installations(self, entries: _Objects) -> None:
+    def _installations(self, entries: Members) -> None:
         for entry in entries:
             if entry.keys[0] != "provider_installation":
                 continue
@@ -257,7 +256,7 @@ class _Reading:
         return _VARIABLE.sub(lambda match: self._environ.get(match[1] or match[2], ""), text)
 
 
-def _labelled(entries: _Objects, kind: str) -> Iterator[tuple[str, _Objects, int]]:
+def _labelled(entries: Members, kind: str) -> Iterator[tuple[str, Members, int]]:
     """The blocks of a type that has one label, which JSON writes as an object in between."""
     for entry in entries:
         if entry.keys[0] != kind:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens import hcl
-from locklens.hcl import MAX_CONFIGURATION_BYTES
 from locklens.project.tree import is_on_disk
 from locklens.text import reason_of
 
@@ -99,7 +98,7 @@ def read_file(path: Path) -> bytes:
         OSError: It cannot be read.
     """
     with path.open("rb") as file:
-        return file.read(MAX_CONFIGURATION_BYTES + 1)
+        return file.read(hcl.MAX_CONFIGURATION_BYTES + 1)
 
 
 def _home(environ: Mapping[str, str]) -> Path:
@@ -220,7 +219,8 @@ class ObjectMember(Struct, frozen=True):
     is_assigned: bool = False
 
 
-Value = str | float | bool | list["Value"] | tuple[ObjectMember, ...] | None
+Members = tuple[ObjectMember, ...]
+Value = str | float | bool | list["Value"] | Members | None
 
 
 class FormatError(ValueError):
@@ -231,7 +231,7 @@ class FormatError(ValueError):
         self.line = line
 
 
-def parse_cli_configuration(data: bytes) -> tuple[ObjectMember, ...]:
+def parse_cli_configuration(data: bytes) -> Members:
     """Read a file.
 
     Raises:
@@ -271,7 +271,7 @@ class _OlderHclParser:
         self._tokens = _tokens(text)
         self._at = 0
 
-    def parse(self) -> tuple[ObjectMember, ...]:
+    def parse(self) -> Members:
         return self._object("", 0)
 
     def _next(self) -> _Token:
@@ -279,7 +279,7 @@ class _OlderHclParser:
         self._at = min(self._at + 1, len(self._tokens) - 1)
         return token
 
-    def _object(self, closing: str, depth: int) -> tuple[ObjectMember, ...]:
+    def _object(self, closing: str, depth: int) -> Members:
         """Read entries up to a closing brace, or to the end of the file."""
         if depth > _MAX_DEPTH:
             raise FormatError("blocks are nested too deeply", self._tokens[self._at].line)
@@ -288,9 +288,8 @@ class _OlderHclParser:
             token = self._next()
             if token.kind == "end" or token.text == "}":
                 if token.text != closing:
-                    raise FormatError(
-                        "a closing brace is missing" if closing else "a closing brace has no match", token.line
-                    )
+                    words = "a closing brace is missing" if closing else "a closing brace has no match"
+                    raise FormatError(words, token.line)
                 return tuple(entries)
             if token.text == "," and entries:
                 continue
@@ -342,7 +341,7 @@ def _unescaped(match: re.Match[str], line: int) -> str:
     return chr(code)
 
 
-def _parse_json(data: bytes) -> tuple[ObjectMember, ...]:
+def _parse_json(data: bytes) -> Members:
     parsed = hcl.parse_json(data)
     if parsed.body is None:
         problem = parsed.problems[0] if parsed.problems else None
@@ -367,13 +366,13 @@ def _constant(value: hcl.Expression) -> Value:
     return None  # A template: no setting read here allows one.
 
 
-def block_bodies(value: Value) -> list[tuple[ObjectMember, ...]]:
+def block_bodies(value: Value) -> list[Members]:
     """Return the bodies of a block: JSON may write one as an object or as a list of objects."""
     if isinstance(value, tuple):
         return [value]
     return [item for item in value if isinstance(item, tuple)] if isinstance(value, list) else []
 
 
-def last_argument(entries: tuple[ObjectMember, ...], name: str) -> ObjectMember | None:
+def last_argument(entries: Members, name: str) -> ObjectMember | None:
     """Return the argument of a name, or None; of several the last counts."""
     return next((entry for entry in reversed(entries) if entry.keys == (name,)), None)

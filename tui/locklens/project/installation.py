@@ -19,16 +19,15 @@ from msgspec import Struct
 from locklens.addresses import ProviderAddress, normalise_host, normalise_namespace, normalise_part
 from locklens.dialect import OPENTOFU, Dialect
 from locklens.errors import ConfigurationError
-from locklens.project.clifiles import FormatError, ObjectMember, block_bodies, last_argument
+from locklens.project.clifiles import FormatError, block_bodies, last_argument
 from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Self
 
+    from locklens.project.clifiles import Members, ObjectMember
     from locklens.project.templates import NameTemplate
-
-    _Objects = tuple[ObjectMember, ...]
 
 _ANY = "*"
 _MOST_RETRIES = 100
@@ -153,7 +152,7 @@ class Installation(Struct, frozen=True):
 
 
 def read_installation(
-    body: _Objects,
+    body: Members,
     dialect: Dialect,
     *,
     is_json: bool,
@@ -188,7 +187,7 @@ def read_installation(
     return Installation(tuple(methods), tuple(overrides.items()))
 
 
-def _blocks(body: _Objects) -> Iterator[tuple[ObjectMember, _Objects | None]]:
+def _blocks(body: Members) -> Iterator[tuple[ObjectMember, Members | None]]:
     """Yield each block with its content, None if it is no block; in JSON, one member may stand for several blocks."""
     for entry in body:
         found = block_bodies(entry.value)
@@ -197,7 +196,7 @@ def _blocks(body: _Objects) -> Iterator[tuple[ObjectMember, _Objects | None]]:
             yield entry, None
 
 
-def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> InstallationMethod:
+def _method(entry: ObjectMember, content: Members, dialect: Dialect) -> InstallationMethod:
     name, line = entry.keys[0], entry.line
     is_tofu = dialect is OPENTOFU
     kind = next((one for one in MethodKind if one == name and (is_tofu or one is not MethodKind.OCI)), None)
@@ -219,7 +218,7 @@ def _method(entry: ObjectMember, content: _Objects, dialect: Dialect) -> Install
     )
 
 
-def _place(content: _Objects, kind: MethodKind, line: int, include: tuple[ProviderPattern, ...]) -> str:
+def _place(content: Members, kind: MethodKind, line: int, include: tuple[ProviderPattern, ...]) -> str:
     if not kind.argument:
         return ""
     found = last_argument(content, kind.argument)
@@ -264,7 +263,7 @@ def check_mirror_url(text: str, line: int = 0) -> None:
         raise FormatError("the URL of a network mirror must begin with https:// and a host", line)
 
 
-def _patterns(content: _Objects, name: str, dialect: Dialect) -> tuple[ProviderPattern, ...]:
+def _patterns(content: Members, name: str, dialect: Dialect) -> tuple[ProviderPattern, ...]:
     found = last_argument(content, name)
     if found is None:
         return ()
@@ -281,7 +280,7 @@ def _patterns(content: _Objects, name: str, dialect: Dialect) -> tuple[ProviderP
     return tuple(patterns)
 
 
-def _number(content: _Objects, name: str, line: int) -> int | None:
+def _number(content: Members, name: str, line: int) -> int | None:
     found = last_argument(content, name)
     if found is None:
         return None

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from locklens.project.clifiles import FormatError, ObjectMember, block_bodies, last_argument
+from locklens.project.clifiles import FormatError, block_bodies, last_argument
 from locklens.project.installation import OciRepository
 from locklens.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from locklens.project.clifiles import Members, ObjectMember
 
 _BLOCK, _DEFAULTS = "oci_credentials", "oci_default_credentials"
 _HELPER = "docker_credentials_helper"
@@ -138,7 +139,7 @@ class OciCredentialsReader:
         """What was read so far."""
         return replace(self._defaults or OciCredentialsSettings(), blocks=tuple(self._blocks.values()))
 
-    def read(self, entries: tuple[ObjectMember, ...], path: Path, *, is_json: bool) -> None:
+    def read(self, entries: Members, path: Path, *, is_json: bool) -> None:
         """Read the blocks of a file, whose folder relative names are relative to; in JSON, blocks are values."""
         for entry in entries:
             try:
@@ -170,7 +171,7 @@ class OciCredentialsReader:
                 self._on_problem(f"the {entry.keys[0]} block {words}", entry.line)
             self._defaults = OciCredentialsSettings(discovers=discovers, files=files, helper=helper or "")
 
-    def _take_block(self, label: str, body: tuple[ObjectMember, ...], line: int) -> None:
+    def _take_block(self, label: str, body: Members, line: int) -> None:
         try:
             has_path = "/" in label
             OciRepository.parse(label if has_path else f"{label}/any")
@@ -197,7 +198,7 @@ class OciCredentialsReader:
         self._blocks[label] = OciCredentialsBlock(label, login, helper)
 
 
-def _labelled(entry: ObjectMember, *, is_json: bool) -> Iterator[tuple[str, tuple[ObjectMember, ...], int]]:
+def _labelled(entry: ObjectMember, *, is_json: bool) -> Iterator[tuple[str, Members, int]]:
     bodies = block_bodies(entry.value)
     if entry.is_assigned and not is_json:
         raise FormatError("must not be introduced with an equals sign", entry.line)
@@ -213,7 +214,7 @@ def _labelled(entry: ObjectMember, *, is_json: bool) -> Iterator[tuple[str, tupl
             yield member.keys[0], member.value, member.line
 
 
-def _text(body: tuple[ObjectMember, ...], name: str) -> str | None:
+def _text(body: Members, name: str) -> str | None:
     found = last_argument(body, name)
     if found is None:
         return None
@@ -224,14 +225,14 @@ def _text(body: tuple[ObjectMember, ...], name: str) -> str | None:
     return str(found.value)
 
 
-def _discovers(body: tuple[ObjectMember, ...]) -> bool:
+def _discovers(body: Members) -> bool:
     found = last_argument(body, "discover_ambient_credentials")
     if found is not None and not isinstance(found.value, bool):
         raise FormatError(f"has a {found.keys[0]} that is neither true nor false", found.line)
     return found is None or found.value is True
 
 
-def _files(body: tuple[ObjectMember, ...], folder: Path) -> tuple[Path, ...] | None:
+def _files(body: Members, folder: Path) -> tuple[Path, ...] | None:
     found = last_argument(body, "docker_style_config_files")
     if found is None:
         return None
