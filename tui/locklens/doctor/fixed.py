@@ -77,7 +77,7 @@ def fixed_words(x: Examined, causes: Sequence[Cause]) -> str:
     if x.error is None or not x.is_of_root or x.lock.conflict is not None or x.lock.problems:
         return ""
     kind, entry = x.message.kind, x.entry
-    is_ended = kind in OF_REQUIREMENTS or (kind == "readonly-changed" and not x.fitting and _is_exact(x))
+    is_ended = kind in OF_REQUIREMENTS or (kind == "readonly-changed" and _is_exact(x))
     if is_ended and entry is None and x.history.was_required:
         twin = twin_of(x.address)
         name = x.address if twin is not None and x.configuration.of(twin) else x.name
@@ -204,6 +204,8 @@ def _agreed(x: Examined) -> str:
     now = frozenset(x.lock.by_address)
     if not x.configuration.unknown_reason and not _is_exact(x):
         return ""  # what the run required may not be what is required now
+    if x.history.had_list and _is_exact(x):
+        return f"{x.own_root} requires just what {x.lock.path} has now"
     was_absent = x.history.is_file_new and not x.reused_by_run
     if x.history.locked_before in {None, now} and not (x.history.had_other_providers or was_absent):
         return ""  # it was not wrong here: the run had another lock file, or none

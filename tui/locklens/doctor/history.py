@@ -53,6 +53,8 @@ class EntryHistory(Struct, frozen=True):
         renamed_from: The entry of another provider, with the same version and hashes, that gave way to it in the commit
             that made it, or in an uncommitted change.
         was_required: True if the root, or each of `fitting`, required or called what the error is about, until lately.
+        had_list: True if the root's configuration required just what the run listed while its lock file had more, and
+            does not now.
         has_left_range: True if the commit, or the uncommitted change, that moved the entry out of the constraints is
             known to be later than these.
         is_constraint_of_here: True if the constraint of the message may be in the configuration, or was in a commit.
@@ -95,6 +97,7 @@ class EntryHistory(Struct, frozen=True):
     made_by: str = ""
     renamed_from: LockEntry | None = None
     was_required: bool = False
+    had_list: bool = False
     has_left_range: bool = False
     is_constraint_of_here: bool = True
     brought_both: str = ""

@@ -78,6 +78,7 @@ class RecognisedError(Struct, frozen=True):
         unsigned: Those that it installed and calls unauthenticated.
         overridden: Providers that its warning of `dev_overrides` names.
         modules: Modules that this run fetched.
+        tests: Files that this run of `test` began to test, relative to its folder.
         command: The command that failed: "init" of a tool, one of `providers` with all its words, or `LOCKLENS`; ""
             where the log tells it to be one of `providers`, or not to be init, and does not have its line.
         run: The line of the log where this run begins: errors with one number are of one run, and of one root.
@@ -105,6 +106,7 @@ class RecognisedError(Struct, frozen=True):
     unsigned: tuple[str, ...] = ()
     overridden: tuple[str, ...] = ()
     modules: tuple[FetchedModule, ...] = ()
+    tests: tuple[str, ...] = ()
     command: str = "init"
     run: int = 0
     tool: str = ""

@@ -147,7 +147,7 @@ def platform_missing(x: Examined) -> Judgement | None:
     if not platform:
         if x.today.is_known and set(x.today.platforms.values()) <= x.packed:
             words = f"all {counted(len(x.today.platforms), 'package')} of the release are locked"
-            return Judgement(_NO, words, as_of=x.today.as_of)
+            return _locked_now(x, words, frozenset(x.today.platforms.values()))
         if (few := _few_hashes(x)) is not None:
             return replace(few, missing=ASK_PLATFORM)
         return Judgement(_UNKNOWN, "not every package is known to be locked", ASK_PLATFORM)
@@ -175,6 +175,18 @@ def platform_missing(x: Examined) -> Judgement | None:
         title = f"the source that was asked has no package of {platform}"
         return Judgement(verdict, words, x.why_unknown, basis=Basis.RUN, title=title)
     return _locked_platform(x, platform)
+
+
+def _locked_now(x: Examined, words: str, packages: frozenset[str]) -> Judgement:
+    """Judge packages that are all locked: ruled out, unless the failing run may have met an entry that lacks one."""
+    states = x.origins.earlier_states if x.error is not None else ()
+    before = next((one for one in states if not packages <= packages_of(one.accepted)), None)
+    if before is None:
+        return Judgement(_NO, words, as_of=x.today.as_of)
+    state = f"commit {before.commit[:12]}" if before.commit else "the entry as it was before"
+    lacking = counted(len(packages - packages_of(before.accepted)), "of them", "of them")
+    words = f"{words} now, and {state} lacks {lacking}, which the failing run may have met"
+    return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.today.as_of, basis=Basis.GUESS)
 
 
 def _other_platforms(x: Examined) -> Judgement:
@@ -213,7 +225,7 @@ def _locked_platform(x: Examined, platform: str) -> Judgement:
     zh = x.today.platforms.get(platform)
     if zh in x.packed:
         words = f"the zh of {platform} ({zh[:11] if zh else ''}...) is locked and signed"
-        return Judgement(_NO, words, as_of=x.today.as_of)
+        return _locked_now(x, words, frozenset({zh}) if zh else frozenset())
     if len(x.stale) >= len(x.today.platforms):
         number = counted(len(x.today.platforms), "package")
         odd = f"{zh_of_packages(len(x.stale))} are locked that are not of {x.release}"

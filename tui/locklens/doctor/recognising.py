@@ -131,13 +131,14 @@ _ANSWERING = tuple(
 _HOST = re.compile(rf"(?:could not connect to|[Tt]he host \"?|host |provider registry |registry ){_HOST_NAME}")
 _LISTED = _ADDRESS.replace("?P<provider>", "?:")
 _ABOUT_RUN = re.compile(
-    rf"^- (?:Reusing previous version of (?P<reused>{_LISTED})(?: from|$)"
+    r"^(?P<tests>\S{1,300}\.(?:tftest|tofutest)\.(?:hcl|json))\.\.\. in progress$"
+    rf"|^- (?:Reusing previous version of (?P<reused>{_LISTED})(?: from|$)"
     rf"|Finding (?:latest version of )?(?P<searched>{_LISTED})"
     r"(?: versions matching(?: \"(?P<matching>[^\"]{1,300})\")?|\.\.\.)"
     rf"|Installed (?P<unsigned>{_LISTED} v\d[\w.+-]{{0,80}}) \(unauthenticated\)"
     rf"|(?:Installing|Using(?: previously-installed)?) (?P<selected>{_LISTED} v\d[\w.+-]{{0,80}}?)(?:\.\.\.|\s|$))"
 )
-"""A line of `init` about one provider that the root requires, or a version of it."""
+"""A line of `init` about a provider that the root requires, or a version of it, or of `test` about one of its files."""
 _FETCHES = re.compile(
     r"^Downloading (?P<source>\S{1,500})(?: (?P<version>\d[\w.+-]{0,80}))?"
     r" for (?P<call>[\w-]{1,100}(?:\.[\w-]{1,100}){0,50})\.\.\.$"
@@ -201,7 +202,8 @@ _PROVIDERS_TITLES = {
 }  # fmt: skip
 """The titles of errors that one command alone has."""
 _TELLING = (
-    "init -", "providers lock", "providers mirror", "chdir", "cd ", "running ", "dir: ", "working-dir", "WORKDIR ",
+    ".tftest.", ".tofutest.", "init -", "providers lock", "providers mirror", "chdir", "cd ", "running ", "dir: ",
+    "working-dir", "WORKDIR ",
 )  # fmt: skip
 _OVERRIDES, _OVERRIDE = "Provider development overrides are in effect", re.compile(rf"(?m)^- ({_LISTED}) in \S")
 _CONSTRAINT = re.compile(
@@ -212,7 +214,18 @@ _DIGESTS = re.compile(r"(?:unexpected SHA-256 hash|\(expected) (?P<digest>[0-9a-
 _HASH = re.compile(pattern_of_hashes())
 
 
-_OF_RUN = ("folder", "reused", "searched", "matching", "selected", "unsigned", "overridden", "modules", "options")
+_OF_RUN = (
+    "folder",
+    "reused",
+    "searched",
+    "matching",
+    "selected",
+    "unsigned",
+    "overridden",
+    "modules",
+    "tests",
+    "options",
+)
 """What a run tells about each of its errors."""
 
 
@@ -236,6 +249,7 @@ class _Run(Struct, frozen=True):
     unsigned: tuple[str, ...] = ()
     overridden: tuple[str, ...] = ()
     modules: tuple[FetchedModule, ...] = ()
+    tests: tuple[str, ...] = ()
     command: str = ""
 
 

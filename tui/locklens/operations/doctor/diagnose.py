@@ -448,6 +448,8 @@ def _with_other_machines(fixed: str, checkout: Checkout, outcomes: Sequence[Outc
         return f"{fixed} (on another machine, init has to run there)" if is_installed else fixed
     changed = [one.x for one in outcomes if one.over not in {filled_words(one.x), GOT_PAST}]
     read = [path for x in changed for path in (x.lock.path, *x.configuration.files) if not is_fetched(path)]
+    states = {x.configuration.state.file for x in changed}  # which nobody commits
+    read = [path for path in read if path not in states]
     uncommitted, unpushed = checkout.uncommitted(read), checkout.unpushed(read)
     files = [path for path in dict.fromkeys(read) if path in uncommitted or path in unpushed]
     them = "it is" if len(files) == 1 else "they are"

@@ -215,7 +215,7 @@ class Examiner:
 
     def _past_of(self, one: DoctorSubject, past: tuple[PastEntry, ...]) -> EntryHistory:
         """Return what git and the writes of locklens tell, beside the states of the entry."""
-        lock, address, writes, history = one.root.lock, one.address, self._roots.writes, self._history
+        root, lock, address, writes, history = one.root, one.root.lock, one.address, self._roots.writes, self._history
         is_new = history.is_new(lock, self._own_files(one), self._request.logged)
         had_no_file = self._had_no_file(one, is_new=is_new)
         is_ignored = (had_no_file or not lock.exists) and history.is_ignored(lock.path)
@@ -249,6 +249,7 @@ class Examiner:
             made_by=made_by,
             renamed_from=history.renamed_from(lock, one.entry, made_by),
             was_required=self._was_required(one),
+            had_list=one.error is not None and self._roots.had_list(root.path, one.error),
             has_left_range=self._has_left_range(one, past),
             is_constraint_of_here=self._has_constraint(one),
             brought_both=self._brought_both(one, past),

@@ -14,7 +14,7 @@ from locklens.dialect import DIALECTS, TERRAFORM, twin_of
 from locklens.doctor import may_read, taken_over
 from locklens.doctor.fixed import OF_HASHES, OF_REQUIREMENTS
 from locklens.doctor.messages import LOCKLENS, MODULE_MISSING, OF_LACKING
-from locklens.doctor.redacting import redacted
+from locklens.operations.doctor.log_paths import ending_like, named_folder, quotes_line
 from locklens.operations.doctor.masked import MASK, unmasked
 from locklens.operations.doctor.root_states import MOST_READ, RootStates
 from locklens.operations.doctor.run_claims import Agreement, LockOfRun, RunClaim, locked_for, parsed, terms_of
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from locklens.operations.doctor.checkout import Checkout
     from locklens.operations.root_modules import Root
     from locklens.project.configuration import Configuration
-    from locklens.project.tree import Tree
 
     class _Fits(Protocol):
         def __call__(self, path: str, error: RecognisedError, *, is_other: bool) -> bool: ...
@@ -102,8 +101,8 @@ class LogRoots(RootStates):
         named = next(iter(error.folders), "") if error.command == LOCKLENS else ""  # from the top
         if named and self.has_root(own := "" if named == "." else named):
             return [own]
-        for name in map(_named_folder, error.folders):
-            begins, ends = _ending_like(name, self._checkout.locks), self._at_end_of(name)
+        for name in map(named_folder, error.folders):
+            begins, ends = ending_like(name, self._checkout.locks), self._at_end_of(name)
             if ends is not None or len(begins) == 1:
                 return [ends] if ends is not None else begins
         file = folder_of(error.place)
@@ -138,8 +137,8 @@ class LogRoots(RootStates):
         Of several, those whose paths end with the folder that the log names, where there are any.
         """
         found = self._with_provider(error) if error.provider else self._without_provider(error)
-        found = self._having_fetched(found, error)
-        endings = (_ending_like(name, found) for name in map(_named_folder, error.folders))
+        found = self.having_files(self._having_fetched(found, error), error.tests)
+        endings = (ending_like(name, found) for name in map(named_folder, error.folders))
         return next(filter(None, endings), found)
 
     def first_had_constraint(self, path: str, error: RecognisedError, commit: str) -> bool:
@@ -238,7 +237,7 @@ class LogRoots(RootStates):
         if error.kind == MODULE_MISSING and error.place and not posixpath.isabs(error.place):
             files = {path: posixpath.normpath(posixpath.join(path, error.place)) for path in self.candidates}
             trees = (self._checkout.tree, *self._trees_at_the_log)
-            quoted = [path for path, file in files.items() if any(_quotes(tree, file, error) for tree in trees)]
+            quoted = [path for path, file in files.items() if any(quotes_line(tree, file, error) for tree in trees)]
             found = quoted or [path for path, file in files.items() if self._has_call(file, error)]
             found = [path for path in found if files[path] in self.root(path).configuration.files] or found
             return [path for path in found if not self._is_of_other_tool(path, error)] or found
@@ -332,12 +331,22 @@ class LogRoots(RootStates):
         """
         told = error.run, error.tool, error.kind if error.kind in OF_LACKING else "", _is_of_entry(error)
         if told not in self._of_claims:  # of each such error of the run the same
-            self._of_claims[told] = self._agreeing(error) if len(self.candidates) <= MOST_READ else []
+            self._of_claims[told] = self._of_each(error) if len(self.candidates) <= MOST_READ else []
         return self._of_claims[told]
 
-    def _agreeing(self, error: RecognisedError) -> list[str]:
-        best, found, candidates = None, list[str](), self._having_fetched(self.candidates, error)
-        for is_past in (False, True):
+    def _of_each(self, error: RecognisedError) -> list[str]:
+        """Return the roots of a claim; where none is, or a command missed only some of what one requires, modules."""
+        best, found = self._agreeing(error, self.candidates)
+        if found and (best is None or best.lock is not LockOfRun.ELSEWHERE or error.kind not in OF_LACKING):
+            return found
+        of_module, modules = self._agreeing(error, self.module_folders, has_past=False)
+        return modules if of_module is not None and (best is None or of_module < best) else found
+
+    def _agreeing(
+        self, error: RecognisedError, paths: Sequence[str], *, has_past: bool = True
+    ) -> tuple[Agreement | None, list[str]]:
+        best, found, candidates = None, list[str](), self._having_fetched(paths, error)
+        for is_past in (False, True)[: 1 + has_past]:
             if best is not None and best == (False, False, LockOfRun.HERE) and not _is_of_entry(error):
                 break  # commits tell nothing more
             agreed = {path: how for path in candidates if (how := self._agreement(path, error, is_past=is_past))}
@@ -352,7 +361,7 @@ class LogRoots(RootStates):
             if had_lock and (best is None or not best.had_lock):
                 is_like = best is not None and not best.has_other_constraints
                 found = [*(found if is_like else ()), *had_lock]
-        return sorted(found, key=self.candidates.index)
+        return best, sorted(found, key=paths.index)
 
     def _agreement(self, path: str, error: RecognisedError, *, is_past: bool) -> Agreement | None:
         """Return how well a root agrees with what a run tells; None where it does not.
@@ -395,6 +404,14 @@ class LogRoots(RootStates):
     def knows(self, error: RecognisedError) -> bool:
         """True if some root locks or requires the provider of an error, whatever else its run tells."""
         return bool(self._fitting(error))
+
+    def had_list(self, path: str, error: RecognisedError) -> bool:
+        """True if a root required just what a run listed, when its lock file had more, and does not now."""
+        claim = self._claim(error, self._tool_of(error) or self.root(path).tool) if error.reused else None
+        if claim is None or claim.is_exactly_of(self.root(path).configuration):
+            return False
+        earlier = (one for one in self.earlier(path) if claim.is_exactly_of(one.configuration))
+        return any(one.configuration.required() < {*one.lock.by_address} for one in earlier)
 
     def had_no_file(self, path: str, error: RecognisedError, *, is_in_no_clone: bool) -> bool:
         """True if a root agrees with what a run tells, but for its lock file: none of its states lacks all of that.
@@ -538,7 +555,9 @@ class LogRoots(RootStates):
         own = {path for path in paths if self._has_constraint(self.root(path), error)}
         alone = (replace(self.root(path), configuration=self.root(path).configuration.of_own_files) for path in own)
         open_to = set() if any(self._has_constraint(root, error) for root in alone) else open_to
-        own = own or {path for path in paths if path not in open_to and self.had_constraint(path, error)}
+        left = [path for path in paths if path not in own | open_to]
+        had = {path for path in left if any(self._has_constraint(one, error) for one in self.at_the_log(path))}
+        own = own | had if own else {path for path in left if self.had_constraint(path, error)}
         return [path for path in paths if path in own | open_to]
 
     def _has_constraint(self, root: Root, error: RecognisedError) -> bool:
@@ -579,22 +598,3 @@ class LogRoots(RootStates):
 def _is_of_entry(error: RecognisedError) -> bool:
     """True if an error is of a provider that was locked for its run."""
     return error.provider != "" and error.kind not in _OF_UNLOCKED and error.provider not in error.searched
-
-
-def _named_folder(folder: str) -> str:
-    """Return a folder as a log names it, without the way up from a folder that the log does not name."""
-    name = os.path.normpath(folder.partition("/.terragrunt-cache/")[0]).replace(os.sep, "/")
-    while name.startswith("../"):
-        name = name.removeprefix("../")
-    return name
-
-
-def _quotes(tree: Tree, file: str, error: RecognisedError) -> bool:
-    """True if a file has the line that an error quotes, at the number that it names."""
-    lines, number = (tree.read(file) or b"").decode("utf-8", "replace").splitlines(), error.line_of_place
-    line = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""
-    return line != "" and f" {number}: {redacted(line)} " in f"{' '.join(error.text.split())} "
-
-
-def _ending_like(name: str, roots: Iterable[str]) -> list[str]:
-    return [path for path in roots if f"/{path}".endswith(f"/{name}")]

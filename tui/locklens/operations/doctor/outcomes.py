@@ -157,7 +157,8 @@ def notes_of(
     """Yield what is to be noted of subjects; "" where there is nothing."""
     known = [one.x for one in outcomes]
     yield from (_of_standing(one) for one in outcomes if one.standing)
-    yield from (one.over for one in outcomes if not is_fixed)
+    over = (f"in {one.x.own_root}, {one.over}" if one.over and one.x.fitting else one.over for one in outcomes)
+    yield from over if not is_fixed else ()
     yield from (of_other_packages(one.x) for one in outcomes if one.over)
     if not is_fixed:
         yield from (_of_obstacle(one) for one in outcomes if one.obstacle and not obstacle_of(outcomes))
@@ -166,7 +167,8 @@ def notes_of(
         of_others = (one.x for one in outcomes if one.x.is_of_other_version and not one.has_ended)
         yield from (_of_other_version(x) for x in of_others if not (x.fitting or x.history.brought_both))
         yield from (_of_which_root(x, known) for x in known if x.fitting)
-        yield from (_of_deduced(one) for one in outcomes if one.subject.is_deduced)
+        explained = {one.x.error for one in outcomes if any(each.is_probable for each in one.affected.causes)}
+        yield from (_of_deduced(one) for one in outcomes if one.subject.is_deduced and one.x.error not in explained)
         yield from (_of_same_conflict(one.affected) for one in outcomes)
         yield from (_of_same_entry(finder, one) for one in outcomes if one.x.fitting and not one.has_ended)
         yield from (_of_changed(checkout, one.subject, one.x) for one in outcomes if one.subject.changed)
@@ -231,7 +233,7 @@ def _of_which_root(x: Examined, known: Sequence[Examined]) -> str:
 def _of_deduced(one: Outcome) -> str:
     """Return a note on a root that neither the log nor the user names, where no cause fits it; "" for any other."""
     x = one.x
-    if one.has_ended or x.fitting or not x.is_of_root or any(cause.is_probable for cause in one.affected.causes):
+    if one.has_ended or x.fitting or not x.is_of_root:
         return ""
     return f"no cause fits {x.own_root}, which the log does not name: if another root failed, name it with -- ROOT"
 

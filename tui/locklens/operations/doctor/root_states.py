@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ from locklens.project.modules import ModuleReader
 from locklens.project.tree import OverlayTree, folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from locklens.dialect import Dialect
     from locklens.lockfile import LockFile
@@ -159,6 +160,11 @@ class RootStates:
             before = revision.listings(folders) if revision is not None and not read.has_faults else None
             yield root
 
+    def at_the_log(self, path: str) -> list[Root]:
+        """Return a root as it was at the log: before later writes of locklens, and in the last commit before it."""
+        reader = self._reader(self._tool)
+        return [reader.read_folder(tree, path) for tree in self._trees_at_the_log]
+
     def at(self, path: str, revision: str) -> Root | None:
         """Return a root as a revision has it; None without a repository, or where the clone lacks the revision."""
         repository = self._checkout.repository
@@ -213,10 +219,24 @@ class RootStates:
         own = [self._checkout.here] if self.has_root(self._checkout.here) else []
         return list(dict.fromkeys((*locks, *(path for path in folders if path not in called), *own)))
 
-    def _configured_folders(self) -> list[str]:
+    @cached_property
+    def module_folders(self) -> list[str]:
+        """The folders with a configuration that are no candidates, as modules are: a job may test one for itself."""
+        return [path for path in self._configured_folders(has_modules=True) if path not in self.candidates]
+
+    def having_files(self, paths: Sequence[str], names: Sequence[str]) -> list[str]:
+        """Return those of some roots, else of all, or of the modules, that have some files; as they are without any."""
+
+        def has(path: str) -> bool:
+            return all(self._checkout.tree.read(posixpath.join(path, name)) is not None for name in names)
+
+        having = (list(filter(has, those)) for those in (paths, self.candidates, self.module_folders))
+        return next(filter(None, having), [*paths]) if names else [*paths]
+
+    def _configured_folders(self, *, has_modules: bool = False) -> list[str]:
         """Return folders with a configuration, as far as they are looked for."""
         found: list[str] = []
-        is_entered = lambda _, name: not name.startswith(".") and name != "modules"  # noqa: E731
+        is_entered = lambda _, name: not name.startswith(".") and (has_modules or name != "modules")  # noqa: E731
         with suppress(TooManyFoldersError):
             for folder in walk(os.fspath(self._checkout.top), most=_MOST_FOLDERS, enters=is_entered):
                 if any(name.endswith((".tf", ".tofu", ".tf.json", ".tofu.json")) for name in folder.files):
