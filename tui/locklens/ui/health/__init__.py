@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from locklens.operations.locklens import LockLens
     from locklens.operations.plan import Scope
     from locklens.operations.write.apply import Operation
-    from locklens.policy import Policy
     from locklens.project.folders import FileWatch
     from locklens.review.model import Review
     from locklens.ui.widgets import BarLayout
@@ -400,11 +399,11 @@ class HealthScreen(MarkingScreen[str]):
 
     def action_prune(self) -> None:
         """Plan to remove the orphans of the roots."""
-        self._decide("prune", lambda where, _: Prune(where))
+        self._decide("prune", Prune)
 
     def action_format(self) -> None:
         """Plan to format the lock files of the roots."""
-        self._decide("format", lambda where, _: Format(where))
+        self._decide("format", Format)
 
     def action_upgrade(self) -> None:
         """Plan to upgrade the providers of the row: to the versions that fix its advisories, or by the cooldown."""
@@ -461,10 +460,9 @@ class HealthScreen(MarkingScreen[str]):
         found = row.found if row is not None else ()
         return frozenset(finding.provider for _, finding in found if finding.provider is not None)
 
-    def _decide(self, name: str, operation_of: Callable[[Scope, Policy], Operation]) -> None:
-        top, review = self.top, self.review
-        roots = sorted(self.marked_or_row)
-        if not roots or top is None or review is None:
+    def _decide(self, name: str, operation_of: Callable[[Scope], Operation]) -> None:
+        top, roots = self.top, sorted(self.marked_or_row)
+        if not roots or top is None or self.review is None:
             self.refuse(f"{name}: no root on this row; space marks roots")
             return
-        self.decide(name, lambda: operation_of(self.source.where(top, roots), review.policy))
+        self.decide(name, lambda: operation_of(self.source.where(top, roots)))
