@@ -97,9 +97,8 @@ class WhyDialog(ReadingDialog):
     def keys(self) -> Sequence[DialogKey]:
         """The keys, without those that find nothing in the highlighted line."""
         current = self.view.current
-        idle = {"y"} if current is None or not current.copied else set()
-        idle |= {"e"} if current is None or not self._can_edit(current.place) else set()
-        return [key for key in self.KEYS if key.label not in idle]
+        can_edit = current is not None and self._can_edit(current.place)
+        return [key for key in super().keys if can_edit or key.action != "edit"]
 
     def on_mount(self) -> None:
         """Start the lookup."""

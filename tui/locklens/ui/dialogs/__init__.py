@@ -234,6 +234,13 @@ class ReadingDialog(Dialog[None]):
         self.query_one("#dialog-search").display = False
         self.view.focus()
 
+    @property
+    def keys(self) -> Sequence[DialogKey]:
+        """The keys, without that for copying where the line cannot be copied."""
+        current = self.view.current
+        can_copy = current is not None and bool(current.copied)
+        return [key for key in self.KEYS if can_copy or key.action != "copy"]
+
     def show_lines(self, lines: Iterable[Line], *, keep_place: bool = False) -> None:
         """Replace the lines, as `LineView.show_lines` does, and fit the dialog to them."""
         self.view.show_lines(lines, keep_place=keep_place)
@@ -343,13 +350,6 @@ class TextDialog(ReadingDialog):
         self._shown = tuple(lines)
         if closing:
             self._bindings.bind(closing, "close", show=False)
-
-    @property
-    def keys(self) -> Sequence[DialogKey]:
-        """The keys, without that for copying where the line cannot be copied."""
-        current = self.view.current
-        can_copy = current is not None and bool(current.copied)
-        return [key for key in self.KEYS if can_copy or key.action != "copy"]
 
     def on_mount(self) -> None:
         """Show the title and the lines."""
