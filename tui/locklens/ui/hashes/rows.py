@@ -24,7 +24,7 @@ from locklens.ui.phrases import unverified_in_row
 from locklens.ui.review.outline import RootChange, collected, provider_name
 from locklens.ui.shell.filtering import ALL, PLATFORM, PROOF, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.widgets import StyledPiece, fitted_end, fitted_name, harmless
-from locklens.ui.widgets.row_list import Column, FoldingList, fold_marker
+from locklens.ui.widgets.row_list import Column, FoldingList, check_mark, fold_marker
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -328,7 +328,7 @@ class HashList(FoldingList[HashRow]):
         lead = [
             Span(">" if cursor else " ", Role.STRONG),
             Span(f"{' ' if row.depth else ''}{fold_marker(folded=row.folded)} ".ljust(self.MARK.start - 1), Role.DIM),
-            self._mark(row),
+            check_mark(row.marked, len(row.subjects)) if row.depth or row.marked else Span("  "),
             severity_span(row.severity, width=_SEVERITY) if row.severity else Span(" " * _SEVERITY),
         ]
         if row.depth:
@@ -337,9 +337,3 @@ class HashList(FoldingList[HashRow]):
         room = max(0, width - self.LEAD - len(note))
         shown = fitted_end(row.name, min(room, cell_len(harmless(row.name))))
         return [*lead, Span(shown, Role.HEADING), Span(note, Role.DIM)]
-
-    @staticmethod
-    def _mark(row: HashRow) -> Span:
-        if not row.marked:
-            return Span("· " if row.depth else "  ", Role.DIM)
-        return Span("x " if row.marked == len(row.subjects) else "- ", Role.STRONG)

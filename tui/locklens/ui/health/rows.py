@@ -25,7 +25,7 @@ from locklens.ui.review.outline import collected
 from locklens.ui.shell.bars import head_line, lookup_parts, status_line
 from locklens.ui.shell.filtering import ALL, CHECK, PROVIDER, ROOT, RULE, Filter, Grammar, RowFacts
 from locklens.ui.widgets import BarLayout, Piece, StyledPiece, fitted, fitted_end, fitted_name
-from locklens.ui.widgets.row_list import Column, FoldingList, LaidOut, fold_marker
+from locklens.ui.widgets.row_list import Column, FoldingList, LaidOut, check_mark, fold_marker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -378,15 +378,8 @@ class HealthList(FoldingList[HealthRow]):
             return [*lead, Span(fitted(row.title, self._spread.columns[0][1]), Role.HEADING), *titles]
         if row.spread is not None:
             return [*lead, *self._spread.painted(row)]
-        return [*lead, _mark(row), *self.columns.painted(row)]
-
-
-def _mark(row: HealthRow) -> Span:
-    if not row.found:
-        return Span("  ")
-    if not row.marked:
-        return Span("· ", Role.DIM)
-    return Span("x " if row.marked == len(row.roots) else "- ", Role.STRONG)
+        mark = check_mark(row.marked, len(row.roots)) if row.found else Span("  ")
+        return [*lead, mark, *self.columns.painted(row)]
 
 
 _WIDE_BAR = 24

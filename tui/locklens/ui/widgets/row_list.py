@@ -56,6 +56,13 @@ def fold_marker(*, folded: bool | None) -> str:
     return {None: " ", True: "▸", False: "▾"}[folded]
 
 
+def check_mark(marked: int, number: int) -> Span:
+    """The mark of a row that stands for a number of things, of which some are marked."""
+    if not marked:
+        return Span("· ", Role.DIM)
+    return Span("x " if marked == number else "- ", Role.STRONG)
+
+
 _NAME_LEAST = 18
 """Columns that a name keeps, as far as it needs them, before others are given more than they need at least."""
 _REST_WANTED = 24
