@@ -11,6 +11,7 @@ is never guessed.
 from __future__ import annotations
 
 import posixpath
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -108,9 +109,9 @@ class ModuleTree:
         self._root = _Place(files.tree, files.root)
         self._root_files = files
         self._worktree = files.worktree
+        self._data_folder = data_folder(files.worktree, files.root, files.environ) if files.worktree is not None else ""
         self._dialect = files.dialect
         self._reader = reader
-        self._records: dict[str, ModuleRecord] | None = None
         self._modules: dict[tuple[int, str], Module] = {}
 
     def read_root(self) -> Module:
@@ -217,9 +218,9 @@ class ModuleTree:
 
     def _fetched(self, call: ModuleCall, source: ModuleSource, key: str) -> _Place | str:
         """Return the folder of a fetched module, or why it cannot be used."""
-        record = self._manifest().get(key)
+        record = self._manifest.get(key)
         if record is None or self._worktree is None:
-            return DATA_OUTSIDE if self._has_data_outside() else NOT_INSTALLED
+            return DATA_OUTSIDE if self._data_folder is None else NOT_INSTALLED
         if record.source != source.text:
             return _SOURCE_CHANGED
         if call.version.text is not None and not admits(call.version.text, record.version):
@@ -231,7 +232,7 @@ class ModuleTree:
 
     def _remote(self, source: ModuleSource, call: ModuleCall, key: str, file: str) -> RemoteModule:
         """Return a call of a module outside of the reviewed tree, with the copy that the list has."""
-        record, folder, tree = self._manifest().get(key), None, self._worktree
+        record, folder, tree = self._manifest.get(key), None, self._worktree
         if record is not None and record.source == source.text and tree is not None:
             folder = tree.join(self._root.folder, record.folder)
         selecting = call.version if call.version.is_given else call.source
@@ -241,29 +242,20 @@ class ModuleTree:
             fetched=record.version if record is not None and folder else "", folder=folder or "",
         )  # fmt: skip
 
-    def _has_data_outside(self) -> bool:
-        worktree = self._worktree
-        return worktree is not None and data_folder(worktree, self._root.folder, self._root_files.environ) is None
-
+    @cached_property
     def _manifest(self) -> dict[str, ModuleRecord]:
-        """The list of fetched modules, read when it is first needed; empty where it cannot be used."""
-        if self._records is not None:
-            return self._records
-        self._records = {}
-        if self._worktree is None:
-            return self._records
-        folder = data_folder(self._worktree, self._root.folder, self._root_files.environ)
-        if folder is None:
-            return self._records
-        path = f"{folder}/modules/modules.json"
+        """The list of fetched modules; empty where it cannot be used."""
+        if self._worktree is None or self._data_folder is None:
+            return {}
+        path = f"{self._data_folder}/modules/modules.json"
         try:
             data = self._worktree.read(path)
             if data is not None:
                 self.files.append(path)
-                self._records = read_manifest(data, self._dialect)
+                return read_manifest(data, self._dialect)
         except (ConfigurationError, ManifestError) as error:
             self._note(path, None, "Failed to read module manifest", str(error))
-        return self._records
+        return {}
 
 
 def read_configuration(
