@@ -84,9 +84,7 @@ _REFERENCE = (
     "The provider argument requires a provider type name, optionally followed by a period and then a "
     "configuration alias."
 )
-_OLD_VERSION_DETAIL = "Move the constraint into the required_providers block."
 
-_NOT_STRING = "Version must be specified as a string."
 _FORMS = "required_providers entries must be strings or objects."
 _ALIASES = (
     "Configuration aliases can only contain references to local provider configuration names in the format of "
@@ -192,15 +190,14 @@ class _Reader(Struct):
             detail = f"An alias must be a valid name. {_NAMES}"
             self.note(arguments["alias"].value.place, "Invalid provider configuration alias", detail)
         constraint, constraints, constraint_line = "", None, 0
-        if "version" in arguments:
-            argument = arguments["version"]
-            self.note(argument.place, OLD_VERSION, _OLD_VERSION_DETAIL, is_error=False)
-            constraint, constraint_line = constant_text(argument) or "", argument.value.place.line
-            found = read_version(argument.value, self.dialect, needs_string=False)
-            if isinstance(found, hcl.SyntaxProblem):
-                self.add_problems([found])
-            else:
-                constraints = found
+        if (version := arguments.get("version")) is not None:
+            detail = "Move the constraint into the required_providers block."
+            self.note(version.place, OLD_VERSION, detail, is_error=False)
+            constraint, constraint_line = constant_text(version) or "", version.value.place.line
+            try:
+                constraints = read_version(version.value, self.dialect, needs_string=False)
+            except RefusedError as error:
+                self.add_problems([error.problem])
         self.providers.append(ProviderConfiguration(block.place, name, alias, constraint, constraints, constraint_line))
 
     def _is_local_name(self, name: str, place: hcl.SourcePlace) -> bool:
@@ -209,26 +206,23 @@ class _Reader(Struct):
         return not problem
 
     def _read_resource(self, block: hcl.Block, mode: Mode, *, in_check: bool = False) -> None:
-        arguments = block.body.attributes
-        provider = self._provider_reference(arguments["provider"].value) if "provider" in arguments else ""
         kind, name = block.labels
-        self.resources.append(Resource(block.place, mode, kind, name, provider, in_check))
+        self.resources.append(Resource(block.place, mode, kind, name, self._provider_reference(block), in_check))
 
-    def _provider_reference(self, value: hcl.Expression) -> str | None:
-        """Return the local name in `provider = NAME.ALIAS`; None, with a problem, where there is none."""
-        place = value.place
-        is_text = isinstance(value, hcl.Literal) and isinstance(value.value, str)
-        if isinstance(value, hcl.Literal) and isinstance(value.value, str):
-            if not self.is_json:
-                detail = "Remove the quotes surrounding this reference."
-                self.note(place, "Quoted references are deprecated", detail, is_error=False)
-            value = hcl.parse_expression(value.value) or value
-        parts: tuple[str | int, ...] = value.parts if isinstance(value, hcl.Reference) else ()
+    def _provider_reference(self, block: hcl.Block) -> str | None:
+        """Return the local name in `provider = NAME.ALIAS`; "" without it; None, with a problem, for another value."""
+        argument = block.body.attributes.get("provider")
+        if argument is None:
+            return ""
+        place, is_text = argument.value.place, _text(argument.value) is not None
+        if is_text and not self.is_json:
+            detail = "Remove the quotes surrounding this reference."
+            self.note(place, "Quoted references are deprecated", detail, is_error=False)
+        value = _unquoted(argument.value)
+        parts = _steps(value)
         if isinstance(value, hcl.Literal) and value.keyword and (is_text or not self.is_json):
             parts = (value.keyword,)  # `provider = null` names the provider
         is_indexed = isinstance(value, hcl.Dynamic) and len(value.prefix) == 2
-        if isinstance(value, hcl.Dynamic):
-            parts = value.prefix
         limit = 3 if self.dialect.name == "opentofu" else 2
         name = parts[0] if parts else None
         if not isinstance(name, str) or len(parts) > limit or (is_indexed and limit == 2):
@@ -237,19 +231,10 @@ class _Reader(Struct):
         return name if self._is_local_name(name, place) else None
 
     def _read_import(self, block: hcl.Block) -> None:
-        arguments = block.body.attributes
-        if "to" not in arguments:
-            return
-        provider = self._provider_reference(arguments["provider"].value) if "provider" in arguments else ""
-        value = arguments["to"].value
-        if self.is_json and isinstance(value, hcl.Literal) and isinstance(value.value, str):
-            value = hcl.parse_expression(value.value) or value
-        target: tuple[str | int, ...] = ()
-        if isinstance(value, hcl.Reference):
-            target = value.parts
-        elif isinstance(value, hcl.Dynamic):
-            target = value.prefix
-        self.imports.append(Import(block.place, target, provider))
+        target = block.body.attributes.get("to")
+        if target is not None:
+            steps = _steps(_unquoted(target.value) if self.is_json else target.value)
+            self.imports.append(Import(block.place, steps, self._provider_reference(block)))
 
     def _read_call(self, block: hcl.Block) -> None:
         name = block.labels[0]
@@ -276,6 +261,24 @@ class _Reader(Struct):
         return CallArgument(value.place, text, fault)
 
 
+def _text(value: hcl.Expression) -> str | None:
+    """Return the text of a constant that is one."""
+    return value.value if isinstance(value, hcl.Literal) and isinstance(value.value, str) else None
+
+
+def _unquoted(value: hcl.Expression) -> hcl.Expression:
+    """Return the expression in a text, as JSON has it; any other value as it is."""
+    text = _text(value)
+    return value if text is None else hcl.parse_expression(text) or value
+
+
+def _steps(value: hcl.Expression) -> tuple[str | int, ...]:
+    """Return the steps of a reference, up to the first computed one."""
+    if isinstance(value, hcl.Reference):
+        return value.parts
+    return value.prefix if isinstance(value, hcl.Dynamic) else ()
+
+
 def is_name(text: str) -> bool:
     """True if a text may be the name of a block, as an identifier of HCL."""
     return text.replace("-", "a").isidentifier() and not text.startswith("-")
@@ -297,10 +300,12 @@ def constant_text(attribute: hcl.Attribute | None) -> str | None:
     return value.text if isinstance(value, hcl.Literal) else None
 
 
-class _EntryError(Exception):
-    def __init__(self, problem: hcl.SyntaxProblem) -> None:
-        super().__init__(problem.summary)
-        self.problem = problem
+class RefusedError(Exception):
+    """The tools refuse a value; `problem` has their words."""
+
+    def __init__(self, place: hcl.SourcePlace, summary: str, detail: str) -> None:
+        super().__init__(summary)
+        self.problem = place.problem(summary, detail)
 
 
 def read_entries(
@@ -318,23 +323,24 @@ def read_entries(
     for name, attribute in body.attributes.items():
         try:
             entries.append(_entry(name, attribute, dialect, is_json=is_json))
-        except _EntryError as error:
+        except RefusedError as error:
             problems.append(error.problem)
     return tuple(entries), problems
 
 
-def read_version(value: hcl.Expression, dialect: Dialect, *, needs_string: bool) -> Constraints | hcl.SyntaxProblem:
-    """Read a version constraint, or say why it is none, in the tool's words.
+def read_version(value: hcl.Expression, dialect: Dialect, *, needs_string: bool) -> Constraints:
+    """Read a version constraint; with `needs_string`, a number or a boolean is refused rather than converted.
 
-    With `needs_string`, a number or a boolean is refused rather than converted.
+    Raises:
+        RefusedError: It is none.
     """
-    text = value.text if isinstance(value, hcl.Literal) else None
-    if text is None or (needs_string and not isinstance(value.value, str)):  # type: ignore[union-attr]
-        return value.place.problem("Invalid version constraint", _NOT_STRING)
+    text = value.text if isinstance(value, hcl.Literal) and not needs_string else _text(value)
+    if text is None:
+        raise RefusedError(value.place, "Invalid version constraint", "Version must be specified as a string.")
     try:
         return Constraints.parse(text)
     except ConstraintSyntaxError as error:
-        return value.place.problem(error.summary, error.detail.replace("Terraform", dialect.product))
+        raise RefusedError(value.place, error.summary, error.detail.replace("Terraform", dialect.product)) from error
 
 
 def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bool) -> RequiredEntry:
@@ -342,17 +348,15 @@ def _entry(name: str, attribute: hcl.Attribute, dialect: Dialect, *, is_json: bo
     place = attribute.place
     if isinstance(value, hcl.Literal) and value.value is not None:
         constraints = read_version(value, dialect, needs_string=False)
-        if isinstance(constraints, hcl.SyntaxProblem):
-            raise _EntryError(constraints)
         try:
             address = dialect.default_provider(normalise_part(name))
         except ValueError as error:
-            raise _EntryError(value.place.problem("Invalid provider name", str(error))) from error
+            raise RefusedError(value.place, "Invalid provider name", str(error)) from error
         return RequiredEntry(place, name, address, value.text or "", constraints, value.place.line)
     if problem := local_name_problem(name, f'"{name}"'):
-        raise _EntryError(value.place.problem(_BAD_NAME, problem))
+        raise RefusedError(value.place, _BAD_NAME, problem)
     if not isinstance(value, hcl.ObjectExpr):
-        raise _EntryError(value.place.problem("Invalid required_providers object", _FORMS))
+        raise RefusedError(value.place, "Invalid required_providers object", _FORMS)
     return _object_entry(name, value, place, dialect, is_json=is_json)
 
 
@@ -365,27 +369,25 @@ def _object_entry(
     for key, item in value.items:
         word = key.value if isinstance(key, hcl.Literal) else None
         if word == "version":
-            found = read_version(item, dialect, needs_string=True)
-            if isinstance(found, hcl.SyntaxProblem):
-                raise _EntryError(found)
-            assert isinstance(item, hcl.Literal)
-            constraint, constraints, constraint_line = item.text or "", found, item.place.line
+            constraints = read_version(item, dialect, needs_string=True)
+            constraint, constraint_line = _text(item) or "", item.place.line
         elif word == "source":
             address, source_line = _source(item, dialect), item.place.line
         elif word == "configuration_aliases":
             _check_aliases(name, item, is_json=is_json)
         else:
-            raise _EntryError(key.place.problem("Invalid required_providers object", _KEYS))
+            raise RefusedError(key.place, "Invalid required_providers object", _KEYS)
     return RequiredEntry(place, name, address, constraint, constraints, constraint_line, source_line)
 
 
 def _source(value: hcl.Expression, dialect: Dialect) -> ProviderAddress:
-    if not isinstance(value, hcl.Literal) or not isinstance(value.value, str):
-        raise _EntryError(value.place.problem("Invalid source", "Source must be specified as a string."))
+    text = _text(value)
+    if text is None:
+        raise RefusedError(value.place, "Invalid source", "Source must be specified as a string.")
     try:
-        return dialect.parse_source(value.value)
+        return dialect.parse_source(text)
     except AddressError as error:
-        raise _EntryError(value.place.problem(error.summary, error.detail)) from error
+        raise RefusedError(value.place, error.summary, error.detail) from error
 
 
 def _check_aliases(name: str, value: hcl.Expression, *, is_json: bool) -> None:
@@ -395,17 +397,14 @@ def _check_aliases(name: str, value: hcl.Expression, *, is_json: bool) -> None:
     """
     summary = "Invalid configuration_aliases value"
     if not isinstance(value, hcl.ListExpr):
-        raise _EntryError(value.place.problem("Invalid expression", "A static list expression is required."))
+        raise RefusedError(value.place, "Invalid expression", "A static list expression is required.")
     for item in value.items:
-        found: hcl.Expression | None = item
-        if is_json and isinstance(item, hcl.Literal) and isinstance(item.value, str):
-            found = hcl.parse_expression(item.value)
+        found = _unquoted(item) if is_json else item
         if not isinstance(found, hcl.Reference):
-            detail = "A static variable reference is required."
-            raise _EntryError(item.place.problem("Invalid expression", detail))
+            raise RefusedError(item.place, "Invalid expression", "A static variable reference is required.")
         if any(isinstance(step, int | hcl.IndexStep) for step in found.parts[1:2]):
-            raise _EntryError(value.place.problem(summary, _ALIASES))
+            raise RefusedError(value.place, summary, _ALIASES)
         if found.parts[0] != name:
             what = f'Expected "{name}", but found "{found.parts[0]}".'
             detail = f"Configuration aliases must be prefixed with the provider name. {what}"
-            raise _EntryError(value.place.problem(summary, detail))
+            raise RefusedError(value.place, summary, detail)

@@ -15,7 +15,14 @@ from locklens.addresses import ProviderAddress, normalise_part
 from locklens.errors import ConfigurationError
 from locklens.project import files_of_tests, is_json
 from locklens.project.configuration import CallArgument, ConfigurationProblem, Contributor, ModuleCall, Requirement
-from locklens.project.contents import COMPUTED, OLD_VERSION, constant_text, local_name_problem, read_version
+from locklens.project.contents import (
+    COMPUTED,
+    OLD_VERSION,
+    RefusedError,
+    constant_text,
+    local_name_problem,
+    read_version,
+)
 from locklens.project.modules import Placed
 from locklens.project.tree import EntryKind, FolderEntry, Tree, path_in
 from locklens.versions import Constraints
@@ -309,8 +316,7 @@ class _TestReader:
 
     def _add_run(self, block: hcl.Block, path: str, key: str) -> None:
         source, version = (_argument(block, name) for name in ("source", "version"))
-        call = ModuleCall(block.place, key, source, version)
-        self._tests.runs.append(Placed(path, call))
+        self._tests.runs.append(Placed(path, ModuleCall(block.place, key, source, version)))
 
     def _add_provider(self, block: hcl.Block, path: str) -> None:
         """Terraform forbids versions here and lets the block require nothing; OpenTofu takes both."""
@@ -328,16 +334,14 @@ class _TestReader:
         if version is not None:
             self.note(path, version.place, OLD_VERSION, "Move it into required_providers.", is_error=False)
             constraint, constraint_line = constant_text(version) or "", version.value.place.line
-            found = read_version(version.value, self._dialect, needs_string=False)
-            if isinstance(found, hcl.SyntaxProblem):
-                self.note(path, found, found.summary, found.detail)
-            else:
-                constraints = found
+            try:
+                constraints = read_version(version.value, self._dialect, needs_string=False)
+            except RefusedError as error:
+                self.note(path, error.problem, error.problem.summary, error.problem.detail)
         subject = provider_subject(name, constant_text(block.body.attributes.get("alias")) or "")
         written = self._names.provider(name), constraint, constraints, path, block.place.line
-        self._tests.requirements.append(
-            Requirement(*written, "", Contributor.PROVIDER, subject, constraint_line=constraint_line)
-        )
+        needed = Requirement(*written, "", Contributor.PROVIDER, subject, constraint_line=constraint_line)
+        self._tests.requirements.append(needed)
 
 
 def _key(relative: str, name: str) -> str:

@@ -49,11 +49,11 @@ class ModuleReader:
 
     def read(self, tree: Tree, folder: str, dialect: Dialect) -> Module:
         """Read a module's folder."""
+        merger = Merger(dialect)
         try:
             found = configuration_files(tree.list(folder), dialect)
         except ConfigurationError as error:
-            return Merger(dialect).failed(folder, "Failed to read module directory", str(error))
-        merger = Merger(dialect)
+            return merger.failed(folder, str(error))
         for entry in found.primary:
             merger.add_primary(self.read_file(tree, folder, entry, dialect))
         for entry in found.overrides:
@@ -71,7 +71,8 @@ class ModuleReader:
             except ConfigurationError as error:
                 detail = str(error)
         if data is None:
-            return SourceFile.unreadable(path, detail)
+            problem = ConfigurationProblem.at("", None, "Failed to read file", detail)
+            return SourceFile(path, FileContents(problems=(problem,)))
         key = (hashlib.sha256(data).digest(), is_json(entry.name), dialect.name)
         with self._lock:
             contents = self._contents.get(key)
@@ -87,11 +88,6 @@ class SourceFile(Struct, frozen=True):
 
     path: str
     contents: FileContents
-
-    @classmethod
-    def unreadable(cls, path: str, detail: str) -> SourceFile:
-        """A file that could not be read at all."""
-        return cls(path, FileContents(problems=(ConfigurationProblem.at("", None, "Failed to read file", detail),)))
 
 
 class Placed(Struct, Generic[_Item_co], frozen=True):
@@ -156,9 +152,9 @@ class Merger:
             problems=tuple(self._problems),
         )
 
-    def failed(self, folder: str, summary: str, detail: str) -> Module:
-        """Return a module that could not be read at all."""
-        self._problems.append(ConfigurationProblem.at(folder or ".", None, summary, detail))
+    def failed(self, folder: str, detail: str) -> Module:
+        """Return a module whose folder could not be read."""
+        self._problems.append(ConfigurationProblem.at(folder or ".", None, "Failed to read module directory", detail))
         return self.module(folder, has_files=True)
 
     def add_primary(self, file: SourceFile) -> None:
