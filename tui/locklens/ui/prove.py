@@ -86,7 +86,7 @@ def named_packages(plan: ProvingPlanned, most: int) -> Iterator[Line]:
 
 def outcome(before: Review, selection: ProvingSelection, after: Iterable[RootReview]) -> str:
     """Return the count of `h1` that the downloads verified of those that they were for, in words."""
-    changes, now = list(_changes(before.roots, selection)), list(_changes(after, selection))
+    changes, now = list(selected_changes(before.roots, selection)), list(selected_changes(after, selection))
     old, still = _named(changes, unverified_h1), _named(now, unverified_h1)
     asked = _named(filter(packages_to_compare, changes), unverified_h1)
     hashed = _named(filter(is_unsigned, now), lambda change: (one for one in change.locked if one.is_explained))
@@ -110,7 +110,7 @@ def _named(changes: Iterable[Change], facts: Callable[[Change], Iterable[HashFac
 
 def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
     """Return the reason why there is nothing to download."""
-    changes = list(_changes(review.roots, selection))
+    changes = list(selected_changes(review.roots, selection))
     if not any(True for change in changes for _ in unverified_h1(change)):
         return "nothing to verify here: no h1 is left to compare with its package"
     # Of a release that is known, the problems are those of the one before it.
@@ -124,13 +124,14 @@ def nothing_to_prove(review: Review, selection: ProvingSelection) -> str:
     )
 
 
-def _changes(roots: Iterable[RootReview], selection: ProvingSelection) -> Iterator[Change]:
+def selected_changes(roots: Iterable[RootReview], selection: ProvingSelection) -> Iterator[Change]:
+    """Return the selected changes of some roots."""
     return (change for root in roots for change in root.changes if (root.lock_file, change.address) in selection)
 
 
 def unsigned_h1(review: Review, selection: ProvingSelection) -> int:
     """Return the number of unverified `h1` of the releases that are known to be unsigned."""
-    unsigned = filter(is_unsigned, _changes(review.roots, selection))
+    unsigned = filter(is_unsigned, selected_changes(review.roots, selection))
     return len({fact.hash for change in unsigned for fact in unverified_h1(change)})
 
 
@@ -391,6 +392,6 @@ class ProveDialog(DownloadDialog):
         if is_planned:
             return words
         after = replace(self._review, roots=roots) if roots else self._review
-        changes = (_changes(review.roots, self._selection) for review in (self._review, after))
+        changes = (selected_changes(review.roots, self._selection) for review in (self._review, after))
         before, still = (_named(each, unverified_h1) for each in changes)
         return f"from cached hashes: {words}" if still < before else nothing_to_prove(after, self._selection)

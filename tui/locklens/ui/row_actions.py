@@ -20,7 +20,7 @@ from locklens.ui.clipboard import copied_line, copy_text
 from locklens.ui.dialogs.choices import CopyChoice, CopyDialog
 from locklens.ui.dialogs.form import Answers, platforms_form, read_platforms
 from locklens.ui.exporting import ExportingScreen
-from locklens.ui.prove import Proved, ProveDialog, ProvingSelection
+from locklens.ui.prove import Proved, ProveDialog, ProvingSelection, selected_changes
 from locklens.ui.shell.keys import ROW_ACTIONS, action_name
 from locklens.ui.shell.off_keys import read_only_words
 from locklens.ui.shell.screen import browser_command, has_browser, has_editor, open_page, release_page, work_tree_file
@@ -226,12 +226,7 @@ class RowActionsScreen(ExportingScreen):
         # What was known before a reload stays on the screen until as much is known about the files again.
         files = {lock_file for lock_file, _ in selected}
         roots = [root for root in self.review.roots if root.lock_file in files]
-        return len(roots) == len(files) and all(
-            change.is_settled
-            for root in roots
-            for change in root.changes
-            if (root.lock_file, change.address) in selected
-        )
+        return len(roots) == len(files) and all(change.is_settled for change in selected_changes(roots, selected))
 
     def idle_on(self, selected: ProvingSelection) -> str:
         """Of `v` and `L`, those that do nothing for some providers.
@@ -243,12 +238,8 @@ class RowActionsScreen(ExportingScreen):
         review = self.review
         if review is None or not selected or not self.is_known(selected):
             return "vL"
-        can_verify = any(
-            change.evidence is None or packages_to_compare(change) > 0
-            for root in review.roots
-            for change in root.changes
-            if (root.lock_file, change.address) in selected
-        )
+        changes = selected_changes(review.roots, selected)
+        can_verify = any(change.evidence is None or packages_to_compare(change) > 0 for change in changes)
         can_lock = lacks_required(review, selected) if review.policy.platforms else not why_not_locked(review, selected)
         return ("" if can_verify else "v") + ("" if can_lock else "L")
 
