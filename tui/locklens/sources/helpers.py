@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -93,10 +94,9 @@ class _Ended(Struct, frozen=True):
 
 
 def _answer(output: bytes) -> dict[str, Any]:
-    try:
-        value: Any = json.loads(output)
-    except (ValueError, RecursionError):
-        raise ValueError("its output is malformed") from None
+    value: Any = None
+    with suppress(ValueError, RecursionError):
+        value = json.loads(output)
     if not isinstance(value, dict):
         raise ValueError("its output is malformed")  # noqa: TRY004
     return value
@@ -128,11 +128,8 @@ def _run(command: list[str], given: bytes = b"", *, seconds: float) -> _Ended:
     ]
     for thread in threads:
         thread.start()
-    try:
-        with process.stdin:
-            process.stdin.write(given)
-    except OSError:
-        pass  # It does not read what it is asked; its answer shows.
+    with suppress(OSError), process.stdin:  # It may not read what it is asked; its answer shows.
+        process.stdin.write(given)
     try:
         status = process.wait(seconds)
     except subprocess.TimeoutExpired:

@@ -26,7 +26,7 @@ from locklens.dialect import DIALECTS, Dialect
 from locklens.errors import SourceError, UnavailableError
 from locklens.project.cliconfig import Token
 from locklens.sources import documents
-from locklens.sources.http import status_words
+from locklens.sources.http import NOT_FOUND, OK, status_words
 from locklens.sources.urls import has_userinfo, origin, resolve
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ _FAMILY = "providers."
 _PATH = "/.well-known/terraform.json"
 _JSON = "application/json"
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+(?:/[\w!#$&^.+-]+)?\Z", re.ASCII)
-_OK, _NOT_FOUND = 200, 404
 
 _PREFIX = "TF_TOKEN_"
 
@@ -185,13 +184,12 @@ class Discovery(Struct, frozen=True):
             return None
 
     def _services(self, host: str, answer: Response) -> Mapping[str, str | None]:
-        if answer.status == _NOT_FOUND:
+        if answer.status == NOT_FOUND:
             return {}
-        if answer.status != _OK:
+        if answer.status != OK:
             raise self._error(host, f"answered {status_words(answer.status)} when asked for its services")
-        media_type = (answer.content_type or "").partition(";")[0].strip().lower()
-        if media_type != _JSON:
-            words = "none" if not _MEDIA_TYPE.match(media_type) else media_type[:80]
+        if answer.media_type != _JSON:
+            words = answer.media_type[:80] if _MEDIA_TYPE.match(answer.media_type) else "none"
             hint = "the address may belong to a web site, or be behind a login page"
             raise self._error(host, f"describes its services with content type {words} instead of {_JSON}", hint)
         try:

@@ -24,6 +24,7 @@ from locklens.dialect import OPENTOFU, TERRAFORM, Dialect
 from locklens.hashes import is_of_files, zh_of
 from locklens.sources import documents
 from locklens.sources.documents import Fields, ShapeError
+from locklens.sources.http import OK
 from locklens.sources.urls import MAX_PAGE, MAX_URL, as_page, resolve
 from locklens.text import visible
 from locklens.versions import Version, VersionSyntaxError
@@ -63,7 +64,6 @@ OPENTOFU_DATES_HOST = "api.opentofu.org"
 PLACES = frozenset({TERRAFORM.default_host, OPENTOFU.default_host})
 """The registries, in comparison form, with release dates."""
 
-_OK = 200
 _FIRST = datetime(2014, 7, 28, tzinfo=UTC)
 """Terraform's first release: what claims to be older has no date, such as year 1, which is Go's empty time."""
 
@@ -84,6 +84,12 @@ class ListedVersion(Struct, frozen=True):
     def has_supported_protocol(self) -> bool:
         """True if the tools could run it, as far as the list says; what cannot be read there says nothing."""
         return is_supported(map(Version.find, self.protocols))
+
+
+def versions_named(texts: Iterable[str]) -> tuple[ListedVersion, ...]:
+    """Return the versions among some texts, each once."""
+    found = dict.fromkeys(map(Version.find, texts))
+    return tuple(ListedVersion(version, (), ()) for version in found if version is not None)
 
 
 class RegistryVersions(Struct, frozen=True):
@@ -304,15 +310,19 @@ def _package(key: str, value: Fields) -> PlatformPackage:
         platform = Platform.parse(key)
     except ValueError as error:
         raise ShapeError('an invalid platform in "packages"') from error
-    hashes = value.texts("hashes", _MAX_HASHES, _MAX_HASH)
-    if not all(map(is_hash, hashes)):
-        raise ShapeError('an invalid hash in "packages"')
-    return PlatformPackage(platform, hashes, max(value.number("package_size"), 0))
+    return PlatformPackage(platform, read_hashes(value, "packages"), max(value.number("package_size"), 0))
 
 
-def is_hash(text: str) -> bool:
-    """True if a text is a hash with its scheme, known or not."""
-    return _HASH.match(text) is not None
+def read_hashes(package: Fields, place: str = "hashes") -> tuple[str, ...]:
+    """Return the hashes of a package, each with its scheme, known or not.
+
+    Raises:
+        ShapeError: One is malformed, in the `place` that the error names, or there are too many.
+    """
+    hashes = package.texts("hashes", _MAX_HASHES, _MAX_HASH)
+    if not all(map(_HASH.match, hashes)):
+        raise ShapeError(f'an invalid hash in "{place}"')
+    return hashes
 
 
 class ReleaseDates(Struct, frozen=True):
@@ -358,7 +368,7 @@ def dates_url(service: Service, address: ProviderAddress) -> str:
 
 def read_dates(answer: Response) -> ReleaseDates:
     """Read either registry's answer; what cannot be read of it is left out."""
-    if answer.status != _OK:
+    if answer.status != OK:
         return ReleaseDates()
     try:
         with documents.opened(answer.body) as fields:

@@ -45,14 +45,15 @@ from locklens.errors import (
 from locklens.sources import documents
 from locklens.sources.documents import Fields, ShapeError
 from locklens.sources.hosts import Access, token_hint
-from locklens.sources.http import Transfer, status_words
+from locklens.sources.http import NOT_FOUND, OK, REFUSALS, Transfer, status_words
 from locklens.sources.metadata import (
     MAX_VERSIONS,
     ListedVersion,
     PackageMetadata,
     RegistryVersions,
     ReleaseDates,
-    is_hash,
+    read_hashes,
+    versions_named,
 )
 from locklens.sources.urls import MAX_URL, host_name, host_of, resolve, url_for_log
 from locklens.storage.files import open_regular
@@ -78,11 +79,10 @@ _MOST_NAMES = 200_000
 
 _BLOCK = 1 << 20
 
-_OK, _NOT_FOUND, _REFUSALS = 200, 404, {401, 403}
 _REDIRECTS = 5
 _JSON = "application/json"
-_MAX_PLATFORMS, _MAX_HASHES, _MAX_HASH = 512, 64, 1024
-"""Packages of a version, hashes of one, and characters of a hash: some twenty times what any mirror has."""
+_MAX_PLATFORMS = 512
+"""Packages of a version: some twenty times what any mirror has."""
 
 
 class Unsigned:
@@ -309,16 +309,13 @@ class NetworkMirror(Unsigned):
         """Return the versions that the mirror lists, without those that cannot be read; see `Source`."""
         answer = self._ask(address, "index.json", is_fresh=is_fresh)
         try:
-            names = documents.member_names(answer.body, "versions", MAX_VERSIONS) if answer.status == _OK else ()
+            names = documents.member_names(answer.body, "versions", MAX_VERSIONS) if answer.status == OK else ()
         except ShapeError as error:
             raise self._unavailable(address, f"{self} answered with {error}") from None
-        listed = {}
-        for name in names:
-            if (version := Version.find(name)) is not None:
-                listed[version] = ListedVersion(version, (), ())
+        listed = versions_named(names)
         if not listed:
             raise ProviderNotFoundError(f"{self} does not have {address}", source=str(self), address=str(address))
-        return RegistryVersions(tuple(listed.values()), (), answer.as_of)
+        return RegistryVersions(listed, (), answer.as_of)
 
     def package(
         self, address: ProviderAddress, version: Version, platform: Platform, *, is_fresh: bool = False
@@ -329,9 +326,9 @@ class NetworkMirror(Unsigned):
             if archive is None:
                 words = f"{self} does not have a package of {address} {version} for {platform}"
                 raise PlatformNotSupportedError(words, source=str(self), address=str(address))
-            url, hashes = resolve(base, archive.text("url", MAX_URL)), _hashes(archive)
+            url, hashes = resolve(base, archive.text("url", MAX_URL)), read_hashes(archive)
             # OpenTofu reads the others' hashes only where they count.
-            read = map(_hashes, archives.values()) if self._trusts_hashes else ()
+            read = map(read_hashes, archives.values()) if self._trusts_hashes else ()
             others = tuple(dict.fromkeys(text for each in read for text in each))
         return PackageMetadata(address, version, platform, download_url=url, hashes=hashes, others=others)
 
@@ -349,7 +346,7 @@ class NetworkMirror(Unsigned):
         with self._document(address, version) as (_, archives):
             for name, archive in archives.items():
                 with suppress(AddressError):
-                    found[Platform.parse(name)] = _hashes(archive)
+                    found[Platform.parse(name)] = read_hashes(archive)
         return found
 
     def package_size(self, metadata: PackageMetadata) -> int | None:
@@ -367,7 +364,7 @@ class NetworkMirror(Unsigned):
     ) -> Iterator[tuple[str, dict[str, Fields]]]:
         """Read the document of a version in a block: its URL, and what it says about each platform's package."""
         answer = self._ask(address, f"{quote(str(version), safe='')}.json", is_fresh=is_fresh)
-        if answer.status == _NOT_FOUND:
+        if answer.status == NOT_FOUND:
             # A listed version without its document is damage, not an absence that another source may fill.
             words = f"{self} does not have archive index for previously-reported {address} {version}"
             hint = "exclude the provider from this mirror, or add the version to it"
@@ -392,25 +389,17 @@ class NetworkMirror(Unsigned):
             error.address = str(address)
             error.name_place(str(self), CHECK_SERVER)
             raise
-        if answer.status in _REFUSALS:
+        if answer.status in REFUSALS:
             name, words = host_name(self._base), f"{self} rejected the given authentication credentials"
             hint, had = token_hint(name), answer.had_token
             raise UnauthorizedError(words, source=name, address=str(address), hint=hint, had_credentials=had)
-        if answer.status not in {_OK, _NOT_FOUND}:
+        if answer.status not in {OK, NOT_FOUND}:
             # In the words of the client, which raises where the tool would ask again.
             words = f"{host_name(answer.url)} answered {status_words(answer.status)} ({self})"
             raise UnavailableError(words, source=str(self), address=str(address), hint=CHECK_SERVER)
-        media_type = (answer.content_type or "").partition(";")[0].strip().lower()
-        if answer.status == _OK and media_type != _JSON:
+        if answer.status == OK and answer.media_type != _JSON:
             raise self._unavailable(address, f"{self} answered with something that is not {_JSON}")
         return answer
 
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
         return UnavailableError(words, source=str(self), address=str(address), hint=MEND_MIRROR)
-
-
-def _hashes(archive: Fields) -> tuple[str, ...]:
-    hashes = archive.texts("hashes", _MAX_HASHES, _MAX_HASH)
-    if not all(map(is_hash, hashes)):
-        raise ShapeError('an invalid hash in "hashes"')
-    return hashes

@@ -25,16 +25,16 @@ from locklens.sources import documents
 from locklens.sources.documents import Fields, ShapeError
 from locklens.sources.hosts import NotAsked
 from locklens.sources.http import MIB, Transfer, moment
-from locklens.sources.metadata import MAX_VERSIONS, ListedVersion, PackageMetadata, RegistryVersions
+from locklens.sources.metadata import MAX_VERSIONS, PackageMetadata, RegistryVersions, versions_named
 from locklens.sources.mirrors import Unsigned
 from locklens.sources.oci import INDEX_TYPE, MANIFEST_TYPE, MANIFEST_TYPES, Manifest
 from locklens.text import visible
-from locklens.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from locklens.sources.oci_session import OciRegistries, OciSession
+    from locklens.versions import Version
 
 _Answer = TypeVar("_Answer")
 
@@ -179,22 +179,14 @@ class OciMirror(Unsigned):
         except NotFoundError as error:
             words = f"{self} does not have {address}: {error}"
             raise ProviderNotFoundError(words, source=str(self), address=str(address)) from None
-        listed: dict[Version, ListedVersion] = {}
-        for tag in tags:
-            if (version := Version.find(tag.replace("_", "+"))) is not None:
-                listed[version] = ListedVersion(version, (), ())
+        listed = versions_named(tag.replace("_", "+") for tag in tags)
         if len(listed) > MAX_VERSIONS:
             raise session.unusable(f"has more than {MAX_VERSIONS} versions of {address}")
-        return RegistryVersions(tuple(listed.values()), (), as_of)
+        return RegistryVersions(listed, (), as_of)
 
     def _index(self, address: ProviderAddress, version: Version) -> tuple[_Descriptor, ...]:
         """Return the manifests that a version's index lists."""
-        tag = str(version).replace("+", "_")
-
-        def ask() -> tuple[_Descriptor, ...]:
-            return self._listed(address, self._fetched(address, tag, MANIFEST_TYPES, f'resolving tag "{tag}"'))
-
-        return self._once((address, version), ask)
+        return self._once((address, version), lambda: self._listed(address, str(version).replace("+", "_")))
 
     def _fetched(self, address: ProviderAddress, reference: str, media_types: tuple[str, ...], doing: str) -> Manifest:
         try:
@@ -203,8 +195,9 @@ class OciMirror(Unsigned):
             # A tag or a manifest that another one names is damage, not an absence that another source may fill.
             raise self._damaged(address, f"{doing}: {error}") from None
 
-    def _listed(self, address: ProviderAddress, manifest: Manifest) -> tuple[_Descriptor, ...]:
-        """Read an index (`fetchOCIDescriptorForVersion`, `fetchOCIIndexManifest`)."""
+    def _listed(self, address: ProviderAddress, tag: str) -> tuple[_Descriptor, ...]:
+        """Read the index that a tag names (`fetchOCIDescriptorForVersion`, `fetchOCIIndexManifest`)."""
+        manifest = self._fetched(address, tag, MANIFEST_TYPES, f'resolving tag "{tag}"')
         if manifest.media_type == MANIFEST_TYPE:
             words = "selected an OCI image manifest directly, but providers must be selected through a multi-platform "
             raise self._damaged(address, f"{words}index manifest")

@@ -26,7 +26,7 @@ from locklens.project.cliconfig import Token
 from locklens.project.installation import OciRepository, is_digest
 from locklens.sources import documents
 from locklens.sources.documents import ShapeError
-from locklens.sources.http import MIB, Outgoing, RequestKind, Response, Transfer, status_words
+from locklens.sources.http import MIB, NOT_FOUND, OK, REFUSALS, Outgoing, RequestKind, Response, Transfer, status_words
 from locklens.sources.http.sending import MAX_DOWNLOAD_BYTES
 from locklens.sources.oci import (
     MANIFEST_TYPES,
@@ -57,7 +57,7 @@ _USUAL_LIFE, _LEEWAY = 60.0, 10.0
 """Seconds that a token counts where its server does not say (distribution.github.io, "Token Authentication"), and
 before its end where it is no longer used."""
 
-_OK, _CREATED, _ACCEPTED, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 200, 201, 202, 401, 403, 404
+_CREATED, _ACCEPTED, _UNAUTHORIZED = 201, 202, 401
 _NO_REPOSITORY = frozenset({"NAME_UNKNOWN", "NAME_INVALID"})
 _NO_CONTENT = frozenset({"MANIFEST_UNKNOWN", "BLOB_UNKNOWN"})
 _KEPT = ("www-authenticate", "link", "docker-content-digest", "location", "range")
@@ -160,7 +160,7 @@ class OciSession:
         while url:
             asked.add(url)
             answer = self.send(url, kind)
-            if answer.status != _OK:
+            if answer.status != OK:
                 raise self.refusal(answer, "asked for its tags")
             try:
                 with documents.opened(answer.body) as fields:
@@ -184,7 +184,7 @@ class OciSession:
         """
         kind = self._registries.kind("a manifest", MAX_MANIFEST, ", ".join(media_types))
         answer = self.send(self.repository.url("manifests", reference), kind)
-        if answer.status != _OK:
+        if answer.status != OK:
             raise self.refusal(answer, f"asked for the manifest {reference}")
         said = answer.headers.get("docker-content-digest", "")
         if said and not is_digest(said):
@@ -192,10 +192,9 @@ class OciSession:
         digest = reference if is_digest(reference) else f"sha256:{hashlib.sha256(answer.body).hexdigest()}"
         if not has_digest(answer.body, digest) or (said and not has_digest(answer.body, said)):
             raise self.unusable(f"sent a manifest whose content does not match digest {said or digest}")
-        media_type = (answer.content_type or "").partition(";")[0].strip().lower()
-        if not _MEDIA_TYPE.match(media_type):
+        if not _MEDIA_TYPE.match(answer.media_type):
             raise self.unusable(f"sent the manifest {reference} without a media type")
-        return Manifest(digest, media_type, answer.body)
+        return Manifest(digest, answer.media_type, answer.body)
 
     @contextmanager
     def blob(self, digest: str, size: int) -> Iterator[Transfer]:
@@ -230,10 +229,10 @@ class OciSession:
         codes, words = errors_of(answer.body)
         said = f"{self} answered {status_words(answer.status)} when {asked}{f' ({words})' if words else ''}"
         name = display_host(self.repository.registry)
-        is_absent = bool(_NO_REPOSITORY & set(codes)) if codes else answer.status == _NOT_FOUND
-        if is_absent or (answer.status == _NOT_FOUND and set(codes) <= _NO_CONTENT):
+        is_absent = bool(_NO_REPOSITORY & set(codes)) if codes else answer.status == NOT_FOUND
+        if is_absent or (answer.status == NOT_FOUND and set(codes) <= _NO_CONTENT):
             return NotFoundError(said, source=name)
-        if answer.status in {_UNAUTHORIZED, _FORBIDDEN}:
+        if answer.status in REFUSALS:
             hint = f"log in to {name} (docker login), or set an oci_credentials block for {self.repository}"
             return UnauthorizedError(said, source=name, hint=hint, had_credentials=answer.had_token)
         return UnavailableError(said, source=name, hint=self._hint)
@@ -298,7 +297,7 @@ class OciSession:
             basic = basic_token(login) if login is not None and (login.user or login.password) else None
         asked = time.monotonic()
         answer = self._client.send(url, kind, sent, token=basic)
-        if answer.status != _OK:
+        if answer.status != OK:
             error = self.refusal(answer, f"asked for a token at {host_name(realm)}")
             # A place for tokens that is not there says nothing about the repository.
             raise UnavailableError(str(error), source=error.source) if isinstance(error, NotFoundError) else error
@@ -420,10 +419,10 @@ class OciPush:
         # The bound is that of the file which a GET would send.
         url, kind = self.repository.url(place, digest), self._kind("an answer", MAX_DOWNLOAD_BYTES, accept)
         answer = self._session.send(url, kind, Outgoing("HEAD"))
-        if answer.status not in {_OK, _NOT_FOUND} and origin(answer.url) == origin(url):
+        if answer.status not in {OK, NOT_FOUND} and origin(answer.url) == origin(url):
             raise self._session.refusal(answer, f"asked for {digest}")
         # A store that the registry redirects to may refuse the question: what is there is sent once more then.
-        return answer.status == _OK
+        return answer.status == OK
 
     def _kind(self, words: str, limit: int, accept: str = "*/*") -> RequestKind:
         return replace(self._registries.kind(words, limit, accept), retries=_RETRIES)

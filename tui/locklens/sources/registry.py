@@ -23,7 +23,7 @@ from locklens.errors import (
     UnavailableError,
 )
 from locklens.sources.documents import ShapeError
-from locklens.sources.http import status_words
+from locklens.sources.http import NOT_FOUND, OK, REFUSALS, status_words
 from locklens.sources.metadata import (
     PLACES,
     PackageMetadata,
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from locklens.sources.hosts import Access
     from locklens.sources.http import RequestKind, Response, Transfer
     from locklens.versions import Version
-
-_OK, _NOT_FOUND, _REFUSALS = 200, 404, {401, 403}
 
 
 class Registry:
@@ -72,7 +70,7 @@ class Registry:
             UnavailableError: It cannot say.
         """
         answer = self._ask(address, "versions", self._kinds.versions, is_fresh=is_fresh)
-        if answer.status == _NOT_FOUND:
+        if answer.status == NOT_FOUND:
             words = f"{self._name} does not have a provider named {address}"
             raise ProviderNotFoundError(words, source=self._name, address=str(address))
         self._demand_ok(answer, address)
@@ -95,7 +93,7 @@ class Registry:
             UnavailableError: It cannot say.
         """
         answer = self._ask(address, _place(version, platform), self._kinds.metadata, is_fresh=is_fresh)
-        if answer.status == _NOT_FOUND:
+        if answer.status == NOT_FOUND:
             words = f"{self._name} does not have a package of {address} {version} for {platform}"
             raise PlatformNotSupportedError(words, source=self._name, address=str(address))
         self._demand_ok(answer, address)
@@ -189,9 +187,9 @@ class Registry:
         return resolve(service.url, f"{quote(address.namespace)}/{quote(address.type)}/{rest}"), token
 
     def _demand_ok(self, answer: Response, address: ProviderAddress) -> None:
-        if answer.status in _REFUSALS:
+        if answer.status in REFUSALS:
             self._refuse(answer, address)
-        if answer.status != _OK:
+        if answer.status != OK:
             words = f"{self._name} answered {status_words(answer.status)} when asked about {address}"
             raise self._unavailable(address, words)
 
@@ -206,13 +204,8 @@ class Registry:
             where = host_name(answer.url)
             words = "requires authentication credentials, and the token was not sent"
             hint = f"the registry is at {where}, and a token goes to its own host only, and only over TLS"
-        raise UnauthorizedError(
-            f"{self._name} {words}",
-            source=self._name,
-            address=str(address),
-            hint=hint,
-            had_credentials=answer.had_token,
-        )
+        name, had = self._name, answer.had_token
+        raise UnauthorizedError(f"{name} {words}", source=name, address=str(address), hint=hint, had_credentials=had)
 
     def _unavailable(self, address: ProviderAddress, words: str) -> UnavailableError:
         return UnavailableError(words, source=self._name, address=str(address))
@@ -226,7 +219,7 @@ class Registry:
             words = f"the {what} cannot be fetched for {label}: {error}"
             told = OfflineError if isinstance(error, OfflineError) else UnavailableError
             raise told(words, source=error.source, address=str(metadata.address), hint=error.hint) from error
-        if answer.status != _OK:
+        if answer.status != OK:
             host = host_name(answer.url)
             words = f"the {what} cannot be fetched for {label}: {status_words(answer.status)} returned from {host}"
             raise UnavailableError(words, source=host, address=str(metadata.address))

@@ -42,6 +42,7 @@ _DEFAULT_RETRIES = 1
 _DEFAULT_PACKAGE_RETRIES = 2
 _MOST_SECONDS = 3600
 _MOST_RETRIES = 100
+OK, NOT_FOUND, REFUSALS = 200, 404, frozenset({401, 403})
 _TOO_MANY_REQUESTS, _SERVER_ERRORS, _NOT_IMPLEMENTED = 429, 500, 501
 
 _LEAST_RATE = 16 * KIB
@@ -77,6 +78,11 @@ class Response(Struct, frozen=True):
     as_of: str
     is_remembered: bool = False
     headers: Mapping[str, str] = {}
+
+    @property
+    def media_type(self) -> str:
+        """The content type without parameters, in lower case; "" for none."""
+        return (self.content_type or "").partition(";")[0].strip().lower()
 
 
 class Outgoing(Struct, frozen=True):

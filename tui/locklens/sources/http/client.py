@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from locklens.errors import OfflineError, RunCancelledError, SourceError, UnavailableError
-from locklens.sources.http import LONGEST_WAIT, Exchange, Response, moment, requests_per_host, status_words
+from locklens.sources.http import (
+    LONGEST_WAIT,
+    NOT_FOUND,
+    OK,
+    Exchange,
+    Response,
+    moment,
+    requests_per_host,
+    status_words,
+)
 from locklens.sources.urls import has_userinfo, host_name, may_carry_token, origin, url_for_log
 from locklens.storage.cache import RememberedAnswer
 
@@ -39,8 +48,6 @@ _LOOK_SECONDS = 0.05
 LIFE = timedelta(hours=1)
 """The time for which an answer is used without asking. A review is repeated many times in a working session, and should
 not ask the same again each time; a republished package must still be noticed the same day."""
-
-_OK, _NOT_FOUND = 200, 404
 
 
 class JoinedEvent(threading.Event):
@@ -327,7 +334,7 @@ class Recollection(Struct):
 
     def keep(self, url: str, answer: Response, *, with_token: bool) -> None:
         """Cache an answer, if it is of a cached kind and came without a password in a URL."""
-        if self.memory is None or answer.status not in {_OK, _NOT_FOUND}:
+        if self.memory is None or answer.status not in {OK, NOT_FOUND}:
             return
         if has_userinfo(url) or has_userinfo(answer.url):
             return
@@ -342,7 +349,7 @@ class Recollection(Struct):
     def _counts(self, found: RememberedAnswer) -> bool:
         if self.is_offline:
             return True
-        if found.status != _OK or found.as_of <= self.forgotten_at:
+        if found.status != OK or found.as_of <= self.forgotten_at:
             return False
         try:
             age = datetime.now(UTC) - datetime.fromisoformat(found.as_of)

@@ -14,6 +14,7 @@ from locklens.errors import RunCancelledError, UnavailableError
 from locklens.sources.http import (
     KIB,
     LONGEST_WAIT,
+    OK,
     Exchange,
     Outgoing,
     RequestKind,
@@ -61,7 +62,6 @@ _ENOUGH_FAILURES = 3
 """Requests in a row that got no answer: then the server is not tried again in this run, or 60 providers would wait one
 time-out after another."""
 
-_OK = 200
 _REDIRECTS = {301, 302, 303, 307, 308}
 _READING = {"GET", "HEAD"}
 _GET = Outgoing("GET")
@@ -183,7 +183,7 @@ class Sender:
             try:
                 response = self._open(url, kind, token, encoding="identity" if kind.error_limit else "gzip", sent=sent)
                 try:
-                    if response.status_code == _OK:
+                    if response.status_code == OK:
                         body = read_body(response, url, kind)
                     else:
                         body = read_error(response, kind.error_limit) if kind.error_limit else drain(response)
@@ -315,7 +315,7 @@ class Sender:
                 self._log.append(line)
 
     def _downloading(self, response: httpx.Response, url: str, kind: RequestKind, attempt: int) -> Transfer:
-        if response.status_code != _OK:
+        if response.status_code != OK:
             raise self._error(url, _answered(url, response.status_code), attempt)
         length = declared_length(response)
         if length is not None and length > kind.limit:
