@@ -253,10 +253,9 @@ def _signer(
 
 def _first_of(keyring: Keyring, verification: Verification) -> Signature | None:
     """The first signature that names a key of the keyring, whatever its verdict: the tools ignore all others."""
-    return next(
-        (one for one in verification.signatures if one.key is not None and one.key.fingerprint in keyring.fingerprints),
-        None,
-    )
+    own = keyring.fingerprints
+    found = (one for one in verification.signatures if one.key is not None and one.key.fingerprint in own)
+    return next(found, None)
 
 
 def _judge_signature(signature: Signature, dialect: Dialect) -> tuple[Refusal | None, Lenience | None]:

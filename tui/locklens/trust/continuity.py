@@ -192,10 +192,8 @@ def judge_packages(
     dropped = earlier - later - gone if grown else frozenset[str]()
     manifests = _other_manifests(earlier, added, today)
     foreign = added - listed
-    others: dict[str, frozenset[str]] = {}
-    for host, checksums in (elsewhere or {}).items():
-        if known := foreign & checksums.hashes:
-            others[host] = known
+    known = {host: foreign & checksums.hashes for host, checksums in (elsewhere or {}).items()}
+    others = {host: hashes for host, hashes in known.items() if hashes}
     foreign = foreign.difference(*others.values())
     is_republished = bool(gone or disguised or doubled or dropped or manifests)
     holds = {

@@ -329,13 +329,11 @@ def _matching(
 
 def _error(words: list[str]) -> Signature:
     """Read ERRSIG: key id, two algorithms, class, time, reason, fingerprint of the issuer where it is known."""
-    reason = words[5] if len(words) > 5 else ""
-    issuer = words[6] if len(words) > 6 and words[6] != "-" else words[0] if words else ""
-    status = (
-        SignatureStatus.UNKNOWN_ISSUER if reason in {_NO_PUBLIC_KEY, _WRONG_KEY_USAGE} else SignatureStatus.UNUSABLE
-    )
-    made = _time(words[4]) if len(words) > 4 else None
-    return Signature(status, issuer.upper(), made=made, digest=_DIGESTS.get(words[2], "") if len(words) > 2 else "")
+    key_id, _, digest, _, made, reason, fingerprint = [*words, *[""] * 7][:7]
+    issuer = fingerprint if fingerprint not in {"", "-"} else key_id
+    is_unknown = reason in {_NO_PUBLIC_KEY, _WRONG_KEY_USAGE}
+    status = SignatureStatus.UNKNOWN_ISSUER if is_unknown else SignatureStatus.UNUSABLE
+    return Signature(status, issuer.upper(), made=_time(made), digest=_DIGESTS.get(digest, ""))
 
 
 def _by_key_id(

@@ -81,9 +81,7 @@ class SignaturePacket(Struct, frozen=True):
 
     def names(self, fingerprint: str) -> bool:
         """True if a key is the one that it names (`CheckKeyIdOrFingerprint` of the library)."""
-        return (self.issuer_fingerprint or self.issuer) == (
-            fingerprint if self.issuer_fingerprint else fingerprint[-16:]
-        )
+        return self.issuer_fingerprint == fingerprint if self.issuer_fingerprint else self.issuer == fingerprint[-16:]
 
 
 def split_signatures(signature: bytes, max_bytes: int, max_signatures: int) -> tuple[Form, tuple[bytes, ...]]:
@@ -96,19 +94,19 @@ def split_signatures(signature: bytes, max_bytes: int, max_signatures: int) -> t
         return (Form.ARMORED if signature.lstrip().startswith(b"-----BEGIN PGP") else Form.DAMAGED), ()
     found: list[bytes] = []
     position = 0
-    while position < len(signature):
-        tag, start, end = _packet_at(signature, position)
-        if end > len(signature) or end <= start or tag not in {_SIGNATURE, *_SKIPPED}:
-            return Form.DAMAGED, tuple(found[:max_signatures])
-        if tag == _SIGNATURE:
-            try:
+    try:
+        while position < len(signature):
+            tag, start, end = _packet_at(signature, position)
+            if end > len(signature) or end <= start or tag not in {_SIGNATURE, *_SKIPPED}:
+                raise MalformedPacketError
+            if tag == _SIGNATURE:
                 read = read_signature_packet(signature[start:end])
-            except MalformedPacketError:
-                return Form.DAMAGED, tuple(found[:max_signatures])
-            if read is not None and not read.issuer:
-                return Form.DAMAGED, tuple(found[:max_signatures])
-            found.append(signature[position:end])
-        position = end
+                if read is not None and not read.issuer:
+                    raise MalformedPacketError
+                found.append(signature[position:end])
+            position = end
+    except MalformedPacketError:
+        return Form.DAMAGED, tuple(found[:max_signatures])
     if len(found) > max_signatures:
         return Form.TOO_LARGE, ()
     return (Form.SIGNATURES, tuple(found)) if found else (Form.DAMAGED, ())

@@ -209,7 +209,7 @@ class _Imported(Struct, frozen=True):
         signers: The keys that the tools take.
     """
 
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     shown: bytes = b""
     signers: tuple[PublishedSigner, ...] = ()
 
@@ -237,7 +237,7 @@ class _Home:
                 raise GpgUnavailableError(VerificationProblem.TIMED_OUT)
             data = text.encode("utf-8", "surrogatepass")
             room -= len(data)
-            answers.append(self._imported(data) if room >= 0 else _Imported(()))
+            answers.append(self._imported(data) if room >= 0 else _Imported())
         self.listed: dict[str, dict[str, Any]] = {}
         forged: frozenset[str] = frozenset()
         if any(answer.names for answer in answers):
@@ -324,7 +324,7 @@ class _Home:
         """Import one armored text."""
         data = key_packets(armored)
         if data is None:
-            return _Imported(())
+            return _Imported()
         answer = self._gpg.import_keys(self._folder, data)
         found = (value.split() for keyword, value in answer.lines if keyword == "IMPORT_OK")
         names = tuple(words[1] for words in found if len(words) > 1)
