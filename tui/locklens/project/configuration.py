@@ -139,11 +139,10 @@ def source_places(requirements: Iterable[Requirement]) -> tuple[FilePlace, ...]:
     return tuple(dict.fromkeys(map(source_place, sources))) if is_each else ()
 
 
-def is_source_implied(requirements: Iterable[Requirement]) -> bool:
+def is_source_implied(requirements: Sequence[Requirement]) -> bool:
     """True if no source of a required provider is written anywhere, so that its name alone stands for one."""
-    asked = tuple(requirements)
     named = {Contributor.RECORDED, Contributor.STATE}
-    return bool(asked) and not any(one.source_line or one.contributor in named for one in asked)
+    return bool(requirements) and not any(one.source_line or one.contributor in named for one in requirements)
 
 
 class ModuleReference(Struct, frozen=True):

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_BY_HAND = "edit it by hand"
-
-
 class ConstraintEdit(Struct, frozen=True):
     """One constraint that is rewritten: where its string begins, the constraint as it stood, and its new text."""
 
@@ -47,7 +44,7 @@ def admit(data: bytes, requirement: Requirement, version: Version) -> tuple[byte
     """
     if reason := oddly_written(data, requirement) or inadmissible(requirement.constraint, version):
         at = constraint_place(requirement)
-        raise ConfigurationError(reason, path=at.file, line=at.line, hint=_BY_HAND)
+        raise ConfigurationError(reason, path=at.file, line=at.line, hint="edit it by hand")
     literal = _literal(data, requirement)
     assert literal is not None  # or it would be oddly_written
     new = admitting(requirement.constraint, version)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import posixpath
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -64,14 +63,9 @@ MAX_MODULES = 5000
 """Module instances of one root; two calls of the same module are two."""
 
 NOT_INSTALLED = "Module not installed"
-_SOURCE_CHANGED = "Module source has changed"
-_VERSION_CHANGED = "Module version requirements have changed"
 
 MAX_REQUIREMENTS = 20_000
 """Limit of one root, with all calls of its modules counted; real ones have some thousands."""
-
-_TOO_MANY = "Too many requirements"
-_NO_ENVIRONMENT: Mapping[str, str] = MappingProxyType({})
 
 
 class CalledModule(Struct, frozen=True):
@@ -222,9 +216,9 @@ class ModuleTree:
         if record is None or self._worktree is None:
             return DATA_OUTSIDE if self._data_folder is None else NOT_INSTALLED
         if record.source != source.text:
-            return _SOURCE_CHANGED
+            return "Module source has changed"
         if call.version.text is not None and not admits(call.version.text, record.version):
-            return _VERSION_CHANGED
+            return "Module version requirements have changed"
         folder = self._worktree.join(self._root.folder, record.folder)
         if folder is None or not self._worktree.has_folder(folder):
             return f"{NOT_INSTALLED}: its local cache directory cannot be read"
@@ -264,7 +258,7 @@ def read_configuration(
     *,
     dialect: Dialect,
     worktree: Tree | None = None,
-    environ: Mapping[str, str] = _NO_ENVIRONMENT,
+    environ: Mapping[str, str] = {},
     test_directory: str = DEFAULT_TEST_FOLDER,
     module_reader: ModuleReader | None = None,
     for_locking: bool = False,
@@ -347,7 +341,7 @@ def _of_modules(
                 problems += found
         if len(requirements) + len(required) > MAX_REQUIREMENTS:
             detail = f"More than {MAX_REQUIREMENTS} requirements of one root are not looked at."
-            problems.append(ConfigurationProblem.at(node.module.files[0], None, _TOO_MANY, detail))
+            problems.append(ConfigurationProblem.at(node.module.files[0], None, "Too many requirements", detail))
             break
         requirements += (one if one.module == node.key else replace(one, module=node.key) for one in required)
     return requirements, problems

@@ -118,7 +118,8 @@ def find_roots(
     there = packages_by_folder(tracked)
     pairs = []
     for folder in sorted({*folders, *others}, key=name_bytes):
-        before, after = old.get(moved.get(folder, folder)), new.get(folder)
+        was = moved_from.get(folder, OldFolder(folder, 0, ()))
+        before, after = old.get(was.folder), new.get(folder)
         evidence = unlocked.get(folder) if before is None and after is None else None
         pairs.append(
             RootPair(
@@ -128,8 +129,8 @@ def find_roots(
                 lock_changed=before != after or (before in touched and _differs(base_tree, head_tree, before, after)),
                 configuration_changed=folder in configured,
                 renamed_from=moved.get(folder),
-                equals_before=moved_from[folder].equals if folder in moved_from else 0,
-                unlike_before=moved_from[folder].unlike if folder in moved_from else (),
+                equals_before=was.equals,
+                unlike_before=was.unlike,
                 # Where nothing is locked and nothing says that the folder is a root, nothing has to be locked.
                 is_module=folder in modules or (folder in others and evidence is None),
                 vendored=brought.get(folder, ()),

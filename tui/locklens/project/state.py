@@ -124,8 +124,6 @@ def read_workspaces(
 ) -> list[TerraformState]:
     """Read the local states of the workspaces beside the selected one, as far as the backend tells where they are."""
     backend = placed.item if placed is not None else None
-    if backend is not None and (backend.type != "local" or backend.is_computed):
-        return []
     default, folder = _places(files, backend)
     if folder is None:
         return []
@@ -164,8 +162,6 @@ def _other_states(
     files: RootFiles, backend: Backend | None, paths: Iterable[str], required: frozenset[ProviderAddress]
 ) -> Iterator[TerraformState]:
     """Yield the states among some files that are those of the root in any of its workspaces."""
-    if backend is not None and (backend.type != "local" or backend.is_computed):
-        return
     default, folder = _places(files, backend)
     for path in paths:
         above, _, name = path.rpartition("/")
@@ -180,7 +176,9 @@ def _other_states(
 
 
 def _places(files: RootFiles, backend: Backend | None) -> tuple[str | None, str | None]:
-    """Return the state of the default workspace, and the folder of the others; None for what is outside of the tree."""
+    """Return the state of the default workspace, and the folder of the others; None for what is not in the tree."""
+    if backend is not None and (backend.type != "local" or backend.is_computed):
+        return None, None
     default, folder = _named_places(backend)
     return files.tree.join(files.root, default), files.tree.join(files.root, folder)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from locklens.dialect import DIALECTS, OPENTOFU
 from locklens.errors import ConfigurationError
 from locklens.project import is_lock_file
 from locklens.project.gittree import ListedTree, prefetch_listed
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
 
     from locklens.project.modules import ModuleReader
 
-TEST_SUFFIXES = (".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json")
-"""Suffixes of the names of test files of either tool."""
-
-MODULE_SUFFIXES = (".tf", ".tf.json", ".tofu", ".tofu.json")
+TEST_SUFFIXES, MODULE_SUFFIXES = OPENTOFU.test_suffixes, OPENTOFU.file_suffixes
+"""Suffixes of the names of test files, and of other configuration files: OpenTofu has those of Terraform too."""
 
 _VALUES = frozenset({"terraform.tfvars", "terraform.tfvars.json"})
 _STATE = ".tfstate"
@@ -160,7 +159,6 @@ class _StatePlace(Struct, frozen=True):
 
 def _state_places(tree: Tree, roots: Iterable[str]) -> Iterator[tuple[str, _StatePlace | None]]:
     """Yield the places that the local backends of roots name, as either tool reads them; None for a computed one."""
-    from locklens.dialect import DIALECTS
     from locklens.project.modules import ModuleReader
 
     reader = ModuleReader()
@@ -314,14 +312,13 @@ def _written_calls(tree: Tree, folder: str) -> tuple[frozenset[str], bool]:
 
 def _computed_calls(tree: Tree, folder: str, reader: ModuleReader, *, is_root: bool) -> Iterator[str]:
     """Yield the folders that a module calls when either tool evaluates the sources, `_UNREAD` for an unknown source."""
-    from locklens.dialect import OPENTOFU, TERRAFORM
     from locklens.project import configuration_files
     from locklens.project.module_sources import is_local_source, normal_source
     from locklens.project.static_values import with_known_values
 
     entries = tree.list(folder)
     # Where both tools read the same files, only OpenTofu is kept: it evaluates all that Terraform evaluates.
-    dialects = {configuration_files(entries, dialect): dialect for dialect in (TERRAFORM, OPENTOFU)}
+    dialects = {configuration_files(entries, dialect): dialect for dialect in DIALECTS.values()}
     for dialect in dialects.values():
         module = with_known_values(reader.read(tree, folder, dialect), tree, dialect, {} if is_root else None)
         for call in module.calls:
