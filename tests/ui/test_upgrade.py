@@ -215,7 +215,9 @@ async def test_a_key_before_there_are_candidates_is_too_early(opening: Opening) 
         assert on.upgrades.selection.terms.cooldown is None
         assert "Reading configurations" in on.text
         assert "Nothing matches" not in on.text
-        await on.pilot.press("escape", "space", "j", "U")
+        await on.pilot.press("escape")
+        await until(on, lambda: not isinstance(on.app.focused, Input))
+        await on.pilot.press("space", "j", "U")
         assert on.status.startswith("too early: nothing was loaded yet")
         assert "Reading configurations" in on.text
         asked.set()
