@@ -5,18 +5,28 @@ from __future__ import annotations
 import ssl
 import threading
 import time
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYetError
 from contextlib import suppress
 from functools import partial
 from itertools import islice
 
-from locklens.sources.http.connecting import HTTP1, HTTP2, Bounds, Dialler, RequestTarget, TlsContexts, TransportError
+from locklens.sources.http.connecting import (
+    HTTP1,
+    HTTP2,
+    Bounds,
+    Dialler,
+    RequestTarget,
+    TlsContexts,
+    TransportError,
+    begun,
+    close,
+    wait_for,
+)
 from locklens.sources.http.environment import proxy_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from concurrent.futures import Future
 
 
 _SECONDS = 10.0
@@ -43,11 +53,9 @@ class BegunConnections:
 
     def begin(self, place: _Place, contexts: TlsContexts, *, is_public_only: bool = False) -> None:
         """Begin to connect, and return."""
-        found: Future[ssl.SSLSocket] = Future()
+        found = begun(partial(_connected, place, contexts, is_public_only=is_public_only), "locklens-ahead")
         with self._lock:
             self._begun.setdefault(place, []).append((time.monotonic(), found))
-        work = partial(_connect, place, contexts, found, is_public_only=is_public_only)
-        threading.Thread(target=work, name="locklens-ahead", daemon=True).start()
 
     def take(self, place: _Place, bounds: Bounds) -> ssl.SSLSocket | None:
         """Return a connection that was begun, once it is made; None if there is none, or if it failed.
@@ -60,18 +68,12 @@ class BegunConnections:
             waiting = self._begun.get(place)
             if not waiting:
                 return None
-            begun, found = waiting.pop(0)
-        try:
-            while not found.done():
-                with suppress(NotYetError):
-                    found.exception(bounds.until_check())
-        except BaseException:
-            found.add_done_callback(_close)
-            raise
+            since, found = waiting.pop(0)
+        wait_for(found, bounds)
         if found.exception() is not None:
             return None  # The next attempt reports why.
-        if time.monotonic() - begun > _SECONDS:
-            _close(found)
+        if time.monotonic() - since > _SECONDS:
+            close(found)
             return None
         return found.result()
 
@@ -81,7 +83,7 @@ class BegunConnections:
             left = [found for every in self._begun.values() for _, found in every]
             self._begun.clear()
         for found in left:
-            found.add_done_callback(_close)
+            found.add_done_callback(close)
 
 
 _CONTEXTS: dict[tuple[str, str], TlsContexts] = {}
@@ -133,19 +135,7 @@ def connected_ahead(host: str, port: int, bounds: Bounds) -> ssl.SSLSocket | Non
     return _CONNECTIONS.take((host, port, (HTTP2, HTTP1)), bounds)
 
 
-def _connect(
-    place: _Place, contexts: TlsContexts, found: Future[ssl.SSLSocket], *, is_public_only: bool = False
-) -> None:
+def _connected(place: _Place, contexts: TlsContexts, *, is_public_only: bool) -> ssl.SSLSocket:
     bounds = Bounds(threading.Event())
     bounds.deadline = time.monotonic() + _SECONDS
-    try:
-        connection = Dialler(contexts, bounds, is_public_only=is_public_only).dial(*place)
-    except Exception as error:  # noqa: BLE001 - the next caller connects again, and gets the error
-        found.set_exception(error)
-    else:
-        found.set_result(connection)
-
-
-def _close(found: Future[ssl.SSLSocket]) -> None:
-    if found.exception() is None:
-        found.result().close()
+    return Dialler(contexts, bounds, is_public_only=is_public_only).dial(*place)

@@ -15,6 +15,8 @@ import socket
 import ssl
 import threading
 import time
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYetError
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _Made = TypeVar("_Made")
+_Connection = TypeVar("_Connection", bound="Connection")
 
 CHECK_SECONDS = 0.1
 """Seconds between two checks for cancellation."""
@@ -356,43 +359,45 @@ class NestedTls:
 Connection = socket.socket | NestedTls
 
 
-def abandonable(work: Callable[[], _Made], bounds: Bounds) -> _Made:
+def abandonable(work: Callable[[], _Connection], bounds: Bounds) -> _Connection:
     """Run what cannot be interrupted (a look-up of a name) in a thread of its own, which is abandoned if it is late.
-
-    The connection that it returns is closed then.
 
     Raises:
         LateError: It is late.
         RunCancelledError: The run was cancelled.
     """
     bounds.until_check()  # A socket without any time to wait would fail as if the network had.
-    lock, finished = threading.Lock(), threading.Event()
-    made: list[_Made] = []
-    errors: list[Exception] = []
-    abandoned = False
+    found = begun(work, "locklens-connect")
+    wait_for(found, bounds)
+    return found.result()
+
+
+def begun(work: Callable[[], _Connection], name: str) -> Future[_Connection]:
+    """Begin to connect, in a thread of its own."""
+    found: Future[_Connection] = Future()
 
     def run() -> None:
         try:
-            connection = work()
+            found.set_result(work())
         except Exception as error:  # noqa: BLE001 - it is raised in the thread that waits
-            errors.append(error)
-        else:
-            with lock:
-                made.append(connection)
-                if abandoned:
-                    connection.close()  # type: ignore[attr-defined]
-        finished.set()
+            found.set_exception(error)
 
-    threading.Thread(target=run, name="locklens-connect", daemon=True).start()
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return found
+
+
+def wait_for(found: Future[_Connection], bounds: Bounds) -> None:
+    """Wait for a connection. One that is given up is closed once it is made; raises as `Bounds.until_check`."""
     try:
-        while not finished.wait(bounds.until_check()):
-            pass
+        while not found.done():
+            with suppress(NotYetError):
+                found.exception(bounds.until_check())
     except BaseException:
-        with lock:
-            abandoned = True
-            for connection in made:
-                connection.close()  # type: ignore[attr-defined]
+        found.add_done_callback(close)
         raise
-    if errors:
-        raise errors[0]
-    return made[0]
+
+
+def close(found: Future[_Connection]) -> None:
+    """Close a connection, if it was made."""
+    if found.exception() is None:
+        found.result().close()
