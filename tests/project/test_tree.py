@@ -17,7 +17,7 @@ from locklens.errors import ConfigurationError, RepositoryError, UnmergedFileErr
 from locklens.project import git as git_module
 from locklens.project import gittree, tree
 from locklens.project.git import Repository, UncommittedSide, objects
-from locklens.project.git.listings import ChangeStatus, PathChange
+from locklens.project.git.listings import PathChange
 from locklens.project.gittree import IndexTree, RevisionTree, SparseWorkTree
 from locklens.project.tree import EmptyTree, EntryKind, FileSystem, FolderEntry, WorkTree, normalise
 
@@ -47,8 +47,8 @@ def test_the_author_is_the_one_that_git_would_write(repo: Path, monkeypatch: pyt
     assert author() == ""
 
 
-def change(status: str, old: str | None, new: str | None) -> PathChange:
-    return PathChange(ChangeStatus(status), old, new)
+def change(kind: str, path: str) -> PathChange:
+    return PathChange(path, kind != "added", kind != "deleted")
 
 
 # Paths
@@ -328,7 +328,7 @@ def test_names_that_are_no_utf8_survive(repo: Path) -> None:
         assert repository.paths(revision) == (name,)
         assert RevisionTree(repository, revision).read(name) == b"x"
         assert RevisionTree(repository, revision).list("") == (FolderEntry(name, FILE),)
-        assert repository.compare(revision, UncommittedSide.WORK_TREE)[0] == (change("modified", name, name),)
+        assert repository.compare(revision, UncommittedSide.WORK_TREE)[0] == (change("modified", name),)
 
 
 def test_a_file_that_is_not_merged_is_an_error_in_the_index(repo: Path) -> None:
@@ -343,11 +343,9 @@ def test_a_file_that_is_not_merged_is_an_error_in_the_index(repo: Path) -> None:
         with pytest.raises(UnmergedFileError, match="f has merge conflicts in the index") as caught:
             IndexTree(repository).read("f")
         assert (caught.value.ours, caught.value.theirs) == (b"ours\n", b"theirs\n")
-        assert repository.compare(repository.resolve("HEAD"), UncommittedSide.INDEX)[0] == (
-            change("modified", "f", "f"),
-        )
+        assert repository.compare(repository.resolve("HEAD"), UncommittedSide.INDEX)[0] == (change("modified", "f"),)
         assert repository.compare(repository.resolve("HEAD"), UncommittedSide.WORK_TREE)[0] == (
-            change("modified", "f", "f"),
+            change("modified", "f"),
         )
         assert repository.paths(UncommittedSide.WORK_TREE) == ("f",)
 
@@ -457,7 +455,7 @@ def test_a_repository_without_commits_is_empty(repo: Path) -> None:
         assert repository.is_unborn
         with pytest.raises(RepositoryError, match="has no commits yet"):
             repository.resolve("HEAD")
-        added = (change("added", None, "a"), change("added", None, "b"))
+        added = (change("added", "a"), change("added", "b"))
         assert repository.compare(UncommittedSide.EMPTY, UncommittedSide.WORK_TREE)[0] == added
         assert repository.compare(UncommittedSide.EMPTY, UncommittedSide.INDEX)[0] == added[:1]
 
@@ -487,12 +485,12 @@ def test_changes_of_every_kind(repo: Path) -> None:
     (repo / "mode").chmod(0o755)
     put(repo, {"edited": "E", "fresh": "f"})
     expected = (
-        change("modified", "edited", "edited"),
-        change("added", None, "fresh"),
-        change("deleted", "gone", None),
-        change("modified", "mode", "mode"),
-        change("added", None, "new name"),
-        change("deleted", "old name", None),
+        change("modified", "edited"),
+        change("added", "fresh"),
+        change("deleted", "gone"),
+        change("modified", "mode"),
+        change("added", "new name"),
+        change("deleted", "old name"),
     )
     with Repository.discover(repo) as repository:
         assert repository.compare(base, UncommittedSide.WORK_TREE)[0] == expected
@@ -527,13 +525,13 @@ def test_two_commits_are_compared_as_git_does(repo: Path) -> None:
         expected = {(letter, path) for letter, path in zip(fields[::2], fields[1::2], strict=True)}
         with Repository.discover(repo) as repository:
             found = repository.compare(base, head)[0]
-        letters = {"added": "A", "deleted": "D", "modified": "M"}
-        assert {(letters[one.status], one.new or one.old) for one in found} == {
+        letters = {(False, True): "A", (True, False): "D", (True, True): "M"}
+        assert {(letters[one.was_there, one.is_there], one.path) for one in found} == {
             # What another repository took the place of is no file any more, where git says that its type changed.
             ("M" if letter == "T" and path != "g" else "AD"[base == first] if path == "g" else letter, path)
             for letter, path in expected
         }
-        assert [one.new or one.old for one in found] == sorted(one.new or one.old or "" for one in found)
+        assert [one.path for one in found] == sorted(one.path for one in found)
 
 
 def test_untracked_files_count_and_ignored_ones_do_not(repo: Path) -> None:
@@ -544,8 +542,8 @@ def test_untracked_files_count_and_ignored_ones_do_not(repo: Path) -> None:
     with Repository.discover(repo / "a") as repository:
         assert repository.top == repo.resolve()
         assert repository.compare(base, UncommittedSide.WORK_TREE)[0] == (
-            change("modified", "b", "b"),
-            change("added", None, "new/x"),
+            change("modified", "b"),
+            change("added", "new/x"),
         )
         assert repository.paths(UncommittedSide.WORK_TREE) == (".gitignore", "a/kept", "b", "new/x")
         assert repository.paths(UncommittedSide.WORK_TREE, named="kept") == ("a/kept",)
@@ -587,7 +585,7 @@ def test_linked_work_tree_bare_repository_and_sha256(
     git(repo, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
     (tmp_path / "side" / "a").write_text("2")
     with Repository.discover(tmp_path / "side") as repository:
-        assert repository.compare(first, UncommittedSide.WORK_TREE)[0] == (change("modified", "a", "a"),)
+        assert repository.compare(first, UncommittedSide.WORK_TREE)[0] == (change("modified", "a"),)
     git(tmp_path, "clone", "-q", "--bare", str(repo), "bare.git")
     with Repository.discover(tmp_path / "bare.git") as repository:
         assert repository.is_bare
@@ -603,12 +601,12 @@ def test_linked_work_tree_bare_repository_and_sha256(
     git(modern, "init", "-q", "--object-format=sha256")
     (modern / "a").write_text("1")
     with Repository.discover(modern) as repository:
-        assert repository.compare(UncommittedSide.EMPTY, UncommittedSide.WORK_TREE)[0] == (change("added", None, "a"),)
+        assert repository.compare(UncommittedSide.EMPTY, UncommittedSide.WORK_TREE)[0] == (change("added", "a"),)
     head = commit(modern, {})
     with Repository.discover(modern) as repository:
         assert len(head) == 64
         assert RevisionTree(repository, head).read("a") == b"1"
-        assert repository.compare(UncommittedSide.EMPTY, head)[0] == (change("added", None, "a"),)
+        assert repository.compare(UncommittedSide.EMPTY, head)[0] == (change("added", "a"),)
 
 
 def test_a_sparse_checkout_has_the_indexs_files_and_no_deleted_ones(repo: Path) -> None:
@@ -663,7 +661,7 @@ def test_the_repositorys_own_configuration_starts_no_program(repo: Path, tmp_pat
     put(repo, {"hooks/post-index-change": f"#!/bin/sh\ntouch {ran}\n", "a.txt": "2\n", "b.md": "2\n"})
     (repo / "hooks" / "post-index-change").chmod(0o755)
     with Repository.discover(repo) as repository:
-        found = {change.new for change in repository.compare(base, UncommittedSide.WORK_TREE)[0]}
+        found = {change.path for change in repository.compare(base, UncommittedSide.WORK_TREE)[0]}
         assert found == {"a.txt", "b.md", "hooks/post-index-change"}
         assert repository.compare(base, UncommittedSide.INDEX)[0] == ()
     assert not ran.exists()

@@ -36,7 +36,7 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
         RepositoryError: There is no repository or no such revision.
     """
     from locklens.project.git import Repository
-    from locklens.project.git.listings import ChangeStatus, PathChange
+    from locklens.project.git.listings import PathChange
 
     repository = Repository.discover(folder)
     try:
@@ -45,13 +45,11 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
         old, new, tip = sides.old, sides.new, sides.tip
         changes, submodules = repository.compare(sides.old_place, sides.new_place)
         converted = conversions(old.tree, new.tree)
-        anew = (
-            PathChange(ChangeStatus.MODIFIED, path, path) for path, conversion in converted.items() if conversion.is_new
-        )
+        anew = (PathChange(path, was_there=True, is_there=True) for path, one in converted.items() if one.is_new)
         all_locks, base_locks = lock_paths(repository, new.tree), lock_paths(repository, old.tree)
         unlocked: Mapping[str, RootEvidence] = {}
         named = set(only).difference(folder_of(path) for path in (*all_locks, *base_locks))
-        if named or may_decide(new.tree, (path for each in changes for path in (each.old, each.new) if path)):
+        if named or may_decide(new.tree, (each.path for each in changes)):
             from locklens.operations.review.unreviewed import unlocked_roots
 
             unlocked = unlocked_roots(repository, old.tree, new.tree, changes, (*all_locks, *base_locks), named)
@@ -76,7 +74,7 @@ def open_git(folder: Path, base: Base = USUAL_SIDES, *, roots: Sequence[str] = (
             unreviewed = unreviewed_submodules(repository, submodules, base_locks)
             told = unreviewed
             if only:
-                changed = [change.new for change in changes if change.new is not None]
+                changed = [change.path for change in changes if change.is_there]
                 told = submodules_of_roots(unreviewed, old.tree, new.tree, pairs, changed)
             pairs = pairs_of_submodules(pairs, told)
     except BaseException:

@@ -120,8 +120,8 @@ class LockCommits:
             return {}
         else:
             changes, _ = self._repository.compare(self._repository.resolve("HEAD"), UncommittedSide.INDEX)
-        gone = _by_folder(one.old for one in changes if one.new is None)
-        come = _by_folder(one.new for one in changes if one.old is None)
+        gone = _by_folder(one.path for one in changes if not one.is_there)
+        come = _by_folder(one.path for one in changes if not one.was_there)
         if not gone or not come:
             return {}
         base = self._repository.resolve(f"{commit}^" if commit else "HEAD")
@@ -132,9 +132,9 @@ class LockCommits:
         return {new: old.folder for new, old in find_moved_roots(before, after, gone, come, stay).items()}
 
 
-def _by_folder(paths: Iterable[str | None]) -> dict[str, str]:
+def _by_folder(paths: Iterable[str]) -> dict[str, str]:
     """Return the lock files among some paths, by folder."""
-    return {folder_of(path): path for path in paths if path is not None and is_lock_file(path)}
+    return {folder_of(path): path for path in paths if is_lock_file(path)}
 
 
 class _Commit(Protocol):

@@ -84,11 +84,11 @@ def find_roots(
         ConfigurationError: A folder of `only` is not a root on either side.
         RepositoryError: Git cannot list a side, or one has more than MAX_ROOTS lock files.
     """
-    touched = {path for change in changes for path in (change.old, change.new) if path is not None}
+    touched = {change.path for change in changes}
     old, new, gone, moved_from = _paired(repository, base_tree, head_tree, changes)
     moved = {folder: old.folder for folder, old in moved_from.items()}
     anew = [
-        *(change.new for change in changes if change.new is not None),
+        *(change.path for change in changes if change.is_there),
         *(submodule.path for submodule in submodules if submodule.new),
     ]
     brought = brought_packages(base_tree, head_tree, anew)
@@ -154,9 +154,7 @@ class _PairedLocks(NamedTuple):
 
 
 def _paired(repository: Repository, base_tree: Tree, head_tree: Tree, changes: Sequence[PathChange]) -> _PairedLocks:
-    from locklens.project.git.listings import ChangeStatus
-
-    touched = {path for change in changes for path in (change.old, change.new) if path is not None}
+    touched = {change.path for change in changes}
     old = {folder_of(path): path for path in lock_paths(repository, base_tree)}
     # What neither the base has nor git calls changed was only announced to the index ("git add --intent-to-add").
     new = {
@@ -164,7 +162,7 @@ def _paired(repository: Repository, base_tree: Tree, head_tree: Tree, changes: S
     }
     _require_few("the base has {} lock files", old, "review single ones with --old FILE --new FILE")
     _require_few("the head has {} lock files", new, "review single ones with --old FILE --new FILE")
-    deleted = {change.old for change in changes if change.status is ChangeStatus.DELETED}
+    deleted = {change.path for change in changes if not change.is_there}
     gone = {folder: path for folder, path in old.items() if folder not in new and path in deleted}
     come = {folder: path for folder, path in new.items() if folder not in old}
     stay = {folder: path for folder, path in old.items() if folder in new}

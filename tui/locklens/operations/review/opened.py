@@ -103,7 +103,7 @@ def staged_providers(comparison: Comparison, review: Review) -> tuple[Providers,
         place = repository.resolve("HEAD")
         committed = RevisionTree(repository, place)
     changes, _ = repository.compare(place, UncommittedSide.INDEX)
-    differing = {path for change in changes for path in (change.old, change.new) if path is not None}
+    differing = {change.path for change in changes}
     staged, stageable, index = set(), set(), IndexTree(repository)
     for root in review.roots:
         listed = index.files.get(root.lock_file)

@@ -239,7 +239,7 @@ def unlocked_roots(
     """
     from locklens.project.modules import ModuleReader
 
-    touched = {path for change in changes for path in (change.old, change.new) if path is not None}
+    touched = {change.path for change in changes}
     locked = {folder_of(path) for path in locks}
     folders = touched_roots.folders_decided(touched).union(named) - locked
     files = _configuration_files(repository, head)

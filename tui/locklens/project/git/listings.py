@@ -10,7 +10,6 @@ the place of `main`, of `origin/main` or of an abbreviated commit id. The rules 
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from sys import intern
 from typing import TYPE_CHECKING
 
@@ -56,24 +55,12 @@ _FORMAT = "%(refname)%00%(refname:short)%00%(symref)%00%(objectname)%00%(creator
 _KINDS = {"refs/heads/": "branch", "refs/remotes/": "remote", "refs/tags/": "tag"}
 
 
-class ChangeStatus(StrEnum):
-    """The change of a path."""
-
-    ADDED = "added"
-    DELETED = "deleted"
-    MODIFIED = "modified"
-
-
 class PathChange(Struct, frozen=True, gc=False):
-    """A path that differs between two sides.
+    """A path that differs between two sides, if only in its mode, and whether either has a file there."""
 
-    Attributes:
-        status: A file that git does not track yet is ADDED; one with only another mode is MODIFIED.
-    """
-
-    status: ChangeStatus
-    old: str | None
-    new: str | None
+    path: str
+    was_there: bool
+    is_there: bool
 
 
 class SubmoduleChange(Struct, frozen=True, gc=False):
@@ -179,9 +166,7 @@ def parse_raw(records: Iterable[str]) -> tuple[dict[str, PathChange], tuple[Subm
         was_file = letter != "A" and not was_module
         is_file = letter != "D" and not is_module
         if was_file or is_file:
-            status = ChangeStatus.MODIFIED if was_file and is_file else ChangeStatus.DELETED
-            status = status if was_file else ChangeStatus.ADDED
-            changes[path] = PathChange(status, path if was_file else None, path if is_file else None)
+            changes[path] = PathChange(path, was_file, is_file)
     return changes, tuple(submodules)
 
 
@@ -196,19 +181,14 @@ def submodule_changes(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) 
 
 def differences(old: Mapping[str, TreeFile], new: Mapping[str, TreeFile]) -> tuple[PathChange, ...]:
     """Compare two listings, in the order of the paths' bytes. Submodules are not files."""
-    changes: dict[str, PathChange] = {}
-    for path, file in old.items():
-        other = new.get(path)
-        if file == other or file.is_submodule:
-            continue
-        is_gone = other is None or other.is_submodule
-        changes[path] = PathChange(
-            ChangeStatus.DELETED if is_gone else ChangeStatus.MODIFIED, path, None if is_gone else path
-        )
-    for path, file in new.items():
-        if not file.is_submodule and (path not in old or old[path].is_submodule):
-            changes[path] = PathChange(ChangeStatus.ADDED, None, path)
-    return tuple(changes[path] for path in sorted(changes, key=name_bytes))
+    paths = {path for path, file in old.items() if new.get(path) != file} | (new.keys() - old.keys())
+    ordered = sorted(paths, key=name_bytes)
+    changes = (PathChange(path, _is_file(old.get(path)), _is_file(new.get(path))) for path in ordered)
+    return tuple(change for change in changes if change.was_there or change.is_there)
+
+
+def _is_file(listed: TreeFile | None) -> bool:
+    return listed is not None and not listed.is_submodule
 
 
 def unlisted_folder(warnings: str) -> str:
@@ -220,12 +200,8 @@ def unlisted_folder(warnings: str) -> str:
 def with_untracked(changes: dict[str, PathChange], untracked: Iterable[str]) -> tuple[PathChange, ...]:
     """Enter untracked files. One that git calls deleted was only taken out of the index: it is still there."""
     for path in untracked:
-        if path in changes and changes[path].status is ChangeStatus.DELETED:
-            changes[path] = PathChange(ChangeStatus.MODIFIED, path, path)
-        elif path not in changes:
-            changes[path] = PathChange(ChangeStatus.ADDED, None, path)
-    ordered = sorted(changes.items(), key=lambda item: name_bytes(item[0]))
-    return tuple(change for _, change in ordered)
+        changes[path] = PathChange(path, path in changes and changes[path].was_there, is_there=True)
+    return tuple(changes[path] for path in sorted(changes, key=name_bytes))
 
 
 def require_unambiguous(command: GitCommand, objects: ObjectReader, name: str, id_length: int) -> None:
