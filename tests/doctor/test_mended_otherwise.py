@@ -139,3 +139,6 @@ def test_the_folder_of_a_module_is_the_root_of_its_own_job(tmp_path: Path, docto
     git(folder, "rm", "-rq", "alike")
     (folder / "ci.log").write_text(f"##[group]Run terraform validate\n{missing}", "utf-8")
     assert doctor(folder, "--offline", "ci.log")["errors"][0]["roots"] == ["modules/db"]
+    fix = doctor(folder, "--offline", "ci.log")["remedies"][0]
+    assert fix["command"] == "terraform -chdir=modules/db init"
+    assert "the folder has no lock file" in doctor(folder, "--offline", "--format", "text", "ci.log")

@@ -286,6 +286,10 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
         return
     if conflicts(x.required):
         return
+    if x.message.kind == "provider-not-available" and not x.lock.exists and not x.history.states:
+        title = "Run init before the command that failed: the folder has no lock file, and never had one"
+        note = "a job needs it on each checkout; a lock file that is committed keeps what init selects"
+        yield one.alone.remedy("init", title, _LOW, None, one.locking_line, note)
     if x.is_unrequired:
         title = f"Check out the commit of the failing run, and lock {x.name} in its root"
         yield one.remedy("lock", title, _LOW, None, "", f"nothing in {x.where} requires it")
