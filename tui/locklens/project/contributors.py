@@ -80,7 +80,7 @@ def contributions(module: Module, key: str, dialect: Dialect) -> tuple[list[Requ
         gathering.add_resource(resource)
     for block in module.imports:
         gathering.add_import(block)
-    return gathering.counted(), gathering.problems
+    return gathering.requirements, gathering.problems
 
 
 def provider_subject(name: str, alias: str) -> str:
@@ -99,16 +99,9 @@ class _Gathering:
         self._dialect = dialect
         self._names = LocalNames(module, dialect)
         self._used: dict[tuple[Contributor, ProviderAddress], int] = {}
-        self._counts: dict[int, int] = {}
         self._resources = {
             (one.item.type, one.item.name): one.item for one in module.resources if one.item.mode == "managed"
         }
-
-    def counted(self) -> list[Requirement]:
-        """Return what was gathered."""
-        for position, count in self._counts.items():
-            self.requirements[position] = replace(self.requirements[position], count=count)
-        return self.requirements
 
     def add_required(self) -> None:
         """Take the required_providers entries, used or not."""
@@ -176,7 +169,8 @@ class _Gathering:
             return
         position = self._used.setdefault((contributor, address), len(self.requirements))
         if position < len(self.requirements):
-            self._counts[position] = self._counts.get(position, 1) + 1
+            like = self.requirements[position]
+            self.requirements[position] = replace(like, count=like.count + 1)
             return
         self._require(one, address, contributor, subject)
 

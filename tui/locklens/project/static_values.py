@@ -104,11 +104,10 @@ def _evaluated_backend(backend: Backend, data: bytes, known: Mapping[tuple[str |
 def _evaluated(call: ModuleCall, data: bytes, known: Mapping[tuple[str | int, ...], str]) -> ModuleCall:
     body, text = hcl.parse(data, json=False, wanted=_USERS, known=known).body, hcl.decode(data)
     for block in body.blocks("module", labels=1) if body is not None else ():
-        if block.place != call.place:
-            continue
-        source = _put_in(call.source, block.body.attributes.get("source"), text)
-        version = _put_in(call.version, block.body.attributes.get("version"), text)
-        call = replace(call, source=source, version=version)
+        if block.place == call.place:
+            source = _put_in(call.source, block.body.attributes.get("source"), text)
+            version = _put_in(call.version, block.body.attributes.get("version"), text)
+            return replace(call, source=source, version=version)
     return call
 
 

@@ -49,12 +49,11 @@ class FoundObject(Struct, frozen=True):
     problem: LockLensError | None = None
 
 
-class _Answers:
+class _Answers(Struct):
     """The objects that were read, up to a number of bytes."""
 
-    def __init__(self, room: int) -> None:
-        self.room = room
-        self.by_name: dict[str, FoundObject] = {}
+    room: int
+    by_name: dict[str, FoundObject] = {}
 
     def add(self, name: str, found: FoundObject) -> None:
         self.room -= len(found.data or b"")
