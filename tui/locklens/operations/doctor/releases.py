@@ -137,9 +137,7 @@ def look_up_entries(
                 downloads = downloads_of(session, subject.tool, case, of, confirm, on_event)
                 if any(one.startswith(PAGE) for one in downloads):
                     answers[key] = _requested(session, subject.tool, case.entry, platform, is_of_file=False)
-            pin, objection = policy.pin(case.entry.address), ""
-            if pin is not None and (found_one := signing_objection(policy, case.entry.address, new=case.new)):
-                objection = f"{found_one.words} ({found_one.place})"
+            objection = signing_objection(policy, case.entry.address, new=case.new)  # of a pin: nothing is compared
             found[key] = Today(
                 _as_of(subject.change, case),
                 case,
@@ -150,8 +148,8 @@ def look_up_entries(
                 downloads=downloads,
                 is_offline=request.network.is_offline,
                 held=policy_holds(policy, case.entry.address, case.listing.versions, ages[key[:2]]),
-                pin=pin,
-                objection=objection,
+                pin=policy.pin(case.entry.address),
+                objection=objection.cited if objection is not None else "",
             )
         on_event(LookupProgress(session.log))
         hosts = host_states(known, is_offline=request.network.is_offline)

@@ -263,7 +263,7 @@ def _explained(
     if offered is not None and aim is not None and policy.pin(address) is not None:
         release = offered.release(aim)
         if (objection := signing_objection(policy, address, new=release)) is not None:
-            hold = Hold(Reason.SIGNER, names=(f"{objection.words} ({objection.place})",))
+            hold = Hold(Reason.SIGNER, names=(objection.cited,))
             explanation = explain(by_policy={**by_policy, aim: (hold,)}).without_upgrade()
         elif release is not None and signed_by(release):
             pinned = frozenset({aim})

@@ -139,7 +139,7 @@ def words_of_refused_lock(selection: UpgradeSelection, offer: UpgradeCandidates)
         others = f"{newest.version} is, and in range" if newest is not None else "no version in range is"
         return f"the locked {locked} is {NOT_ALLOWED} of the policy; {others}"
     objection = signing_objection(policy, offer.address, new=selection.facts(offer, locked))
-    return f"the locked {locked} is {objection.words} ({objection.place})" if objection is not None else ""
+    return f"the locked {locked} is {objection.cited}" if objection is not None else ""
 
 
 def _warning(words: str) -> UpgradeWarning:

@@ -234,7 +234,7 @@ def against_policy(
         if policy.pin(one.address) is not None
     ]
     objections = ((address, signing_objection(policy, address, new=facts)) for address, facts in pinned)
-    refused = [f"{names[address]} is {one.words} ({one.place})" for address, one in objections if one is not None]
+    refused = [f"{names[address]} is {one.cited}" for address, one in objections if one is not None]
     unknown = [names[address] for address, facts in pinned if facts is None or signed_by(facts) is None]
     days = policy.cooldown
     dated = [(one.address, ages(one.address).get(one.version)) for one in fresh] if days is not None else []

@@ -448,7 +448,7 @@ class RootUpgrade:
         policy = self._request.policy
         release = self._source.release(address, version, self.tool) if policy.pin(address) is not None else None
         objection = signing_objection(policy, address, new=release)
-        return f"{objection.words} ({objection.place})" if objection is not None else ""
+        return objection.cited if objection is not None else ""
 
     def _warn_of_locked(self, address: ProviderAddress, locked: Version, offered: Sequence[ListedVersion]) -> None:
         """Warn of a version that stays locked although the policy refuses it, and name one that it accepts."""

@@ -186,7 +186,7 @@ def _other_signer(case: Case, policy: Policy) -> Iterator[Verdict]:
     if objection is None:
         return
     if objection.problem is SigningProblem.NOT_PINNED:
-        yield Verdict(f"{objection.words} ({objection.place})", severity=Severity.BLOCK, case="pinned")
+        yield Verdict(objection.cited, severity=Severity.BLOCK, case="pinned")
     was, now = _known_key(old) if old is not None else None, _known_key(case.new)
     if objection.problem is SigningProblem.OTHER_KEY and old is not None and was is not None and now is not None:
         if case.is_old_another:
@@ -390,6 +390,11 @@ class SigningObjection(Struct, frozen=True):
     def place(self) -> str:
         """File and line of the pin; "" if no pin objects."""
         return f"{self.file}:{self.line}" if self.file else ""
+
+    @property
+    def cited(self) -> str:
+        """The words, with the place of the pin."""
+        return f"{self.words} ({self.place})" if self.file else self.words
 
 
 def signing_objection(
