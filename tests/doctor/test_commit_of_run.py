@@ -47,7 +47,7 @@ def test_a_commit_with_other_files_is_named(form: str, tmp_path: Path, doctor: A
         ]
 
     name = commit[: 12 if "whole" in FORMS[form] else 8]
-    differs = f"the log names commit {name} as checked out, and there b/.terraform.lock.hcl is not as here: git checkout {name}"
+    differs = f"the log names commit {name}, and there b/.terraform.lock.hcl is not as here: git checkout {name}"
     assert notes(commit) == [f"{differs}, to judge the log"]
     unknown = "0123456789" * 4
     lacking = "which is not in this clone: if it is of this repository, fetch the branch of the failing run"
@@ -56,7 +56,7 @@ def test_a_commit_with_other_files_is_named(form: str, tmp_path: Path, doctor: A
     if form == "actions":  # the merge of a pull request is on no branch, and the commit that it merges is
         merge = f"HEAD is now at 1a2b3c4 Merge {commit} into {unknown}\n"
         (folder / "ci.log").write_text(f"{merge}{FAILED}", "utf-8")
-        there = f"names commit {commit[:12]} as checked out, and there b/.terraform.lock.hcl is not as here"
+        there = f"names commit {commit[:12]}, and there b/.terraform.lock.hcl is not as here"
         assert any(there in one for one in doctor(folder, "--offline", "ci.log")["run"]["notes"])
     git(folder, "checkout", "-q", "demo")
     assert notes(commit) == []

@@ -136,6 +136,14 @@ def test_the_folder_of_a_module_is_the_root_of_its_own_job(tmp_path: Path, docto
     tested = f"##[group]Run terraform test\ntests/a.tftest.hcl... in progress\n{missing}"
     (folder / "ci.log").write_text(tested, "utf-8")
     assert doctor(folder, "--offline", "ci.log")["errors"][0]["roots"] == ["modules/db"]
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/a.tftest.hcl").write_text("", "utf-8")
+    if os.name != "nt":  # what leads out of the repository is no file of a root, and ends no diagnosis
+        (folder / "alike/tests").symlink_to(tmp_path / "outside")
+    for name in ("tests/a.tftest.hcl", "../../outside/a.tftest.hcl", f"{tmp_path}/outside/a.tftest.hcl"):
+        (folder / "ci.log").write_text(tested.replace("tests/a.tftest.hcl", name), "utf-8")
+        roots = doctor(folder, "--offline", "ci.log")["errors"][0]["roots"]
+        assert roots == (["modules/db"] if name.startswith("tests/") else ["alike"])
     git(folder, "rm", "-rq", "alike")
     (folder / "ci.log").write_text(f"##[group]Run terraform validate\n{missing}", "utf-8")
     assert doctor(folder, "--offline", "ci.log")["errors"][0]["roots"] == ["modules/db"]

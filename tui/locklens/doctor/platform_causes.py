@@ -184,8 +184,8 @@ def _locked_now(x: Examined, words: str, packages: frozenset[str]) -> Judgement:
     if before is None:
         return Judgement(_NO, words, as_of=x.today.as_of)
     state = f"commit {before.commit[:12]}" if before.commit else "the entry as it was before"
-    lacking = counted(len(packages - packages_of(before.accepted)), "of them", "of them")
-    words = f"{words} now, and {state} lacks {lacking}, which the failing run may have met"
+    number = len(packages - packages_of(before.accepted))
+    words = f"{words} now, and {state} lacks {number} of these packages: the failing run may have met that"
     return Judgement(_UNKNOWN, words, "the lock file of the failing run", x.today.as_of, basis=Basis.GUESS)
 
 

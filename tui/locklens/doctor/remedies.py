@@ -287,7 +287,7 @@ def fix_unlocked(one: Affected) -> Iterator[Remedy]:
     if conflicts(x.required):
         return
     if x.message.kind == "provider-not-available" and not x.lock.exists and not x.history.states:
-        title = "Run init before the command that failed: the folder has no lock file, and never had one"
+        title = "Run init before the command that failed: the folder has no lock file"
         note = "a job needs it on each checkout; a lock file that is committed keeps what init selects"
         yield one.alone.remedy("init", title, _LOW, None, one.locking_line, note)
     if x.is_unrequired:

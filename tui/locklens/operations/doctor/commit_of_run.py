@@ -40,5 +40,5 @@ def note_of_commit(
     if not differing:
         return ""
     way, are = shell_words(["git", "checkout", commit[:12]]), "is" if len(differing) == 1 else "are"
-    there = f"the log names commit {commit[:12]} as checked out, and there {listing(differing, 3)} {are} not as here"
+    there = f"the log names commit {commit[:12]}, and there {listing(differing, 3)} {are} not as here"
     return f"{there}: {way}, to judge the log"

@@ -246,7 +246,7 @@ def _of_same_conflict(one: Affected) -> str:
     excluding: dict[str, list[Requirement]] = {}
     for other in x.others:
         those = [each for each in other.requirements if not each.constraints.admits(other.entry.version)]
-        if those and other.root not in one.alone.roots:
+        if those and other.root not in {*one.alone.roots, *x.fitting}:
             excluding[other.root] = those
     places = dict.fromkeys(str(constraint_place(each)) for those in excluding.values() for each in those)
     does_not = f"the locked version of {x.name} does not satisfy the constraints ({listing(list(places), 3)})"

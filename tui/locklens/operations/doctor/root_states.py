@@ -66,6 +66,7 @@ class RootStates:
         self._readers: dict[Dialect | None, RootReader] = {}
         self._roots: dict[tuple[str, Dialect | None], Root] = {}
         self._past_roots: dict[tuple[str, Dialect | None], list[Root]] = {}
+        self._then: dict[str, list[Root]] = {}
         self._locks: dict[str, LockFile] = {}
         self.history = LockHistory(checkout.repository)
         self.writes = LaterWrites(checkout.top, request.logged, self.history)
@@ -162,8 +163,10 @@ class RootStates:
 
     def at_the_log(self, path: str) -> list[Root]:
         """Return a root as it was at the log: before later writes of locklens, and in the last commit before it."""
-        reader = self._reader(self._tool)
-        return [reader.read_folder(tree, path) for tree in self._trees_at_the_log]
+        if path not in self._then:
+            reader = self._reader(self._tool)
+            self._then[path] = [reader.read_folder(tree, path) for tree in self._trees_at_the_log]
+        return self._then[path]
 
     def at(self, path: str, revision: str) -> Root | None:
         """Return a root as a revision has it; None without a repository, or where the clone lacks the revision."""
@@ -226,9 +229,11 @@ class RootStates:
 
     def having_files(self, paths: Sequence[str], names: Sequence[str]) -> list[str]:
         """Return those of some roots, else of all, or of the modules, that have some files; as they are without any."""
+        tree = self._checkout.tree
 
         def has(path: str) -> bool:
-            return all(self._checkout.tree.read(posixpath.join(path, name)) is not None for name in names)
+            places = [posixpath.join(path, name) for name in names]
+            return all(tree.is_there(place) and not tree.leads_out(place) for place in places)
 
         having = (list(filter(has, those)) for those in (paths, self.candidates, self.module_folders))
         return next(filter(None, having), [*paths]) if names else [*paths]
